@@ -115,6 +115,13 @@ def test_shares_cover_every_file_once_in_order(sizes: list[int], text: int) -> N
     assert [position for share in ranges for position in share] == list(range(len(files)))
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 99_999)), min_size=1, max_size=60))
+def test_cuts_do_not_depend_on_the_folder_that_a_run_starts_in(files: list[tuple[int, int]]) -> None:
+    below = sorted((f"{folder}/{number:02}.py", size) for number, (folder, size) in enumerate(files))
+    for folder in ("project/", "../", "/home/user/tests/"):
+        assert shares([(folder + path, size) for path, size in below]) == shares(below)
+
+
 def test_code_is_cut_finer_where_there_are_few_tests() -> None:
     code = [(f"code/{number:03}.py", 60_000) for number in range(100)]
     tests = [(f"tests/{number:03}.py", 60_000) for number in range(100)]

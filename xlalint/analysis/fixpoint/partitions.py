@@ -184,10 +184,11 @@ def shares(files: Sequence[tuple[str, int]]) -> list[range]:
     """The positions of the files of each partition, given the path and size of each: neighbours, which call each other
     most.
 
-    Between which files a cut is made depends on their paths, and on sizes only by and by: an edit hardly ever moves
-    one, and then no other."""
+    Between which files a cut is made depends on their paths below the folder that holds them all, wherever a run
+    starts, and on sizes only by and by: an edit hardly ever moves one, and then no other."""
     if not files:
         return []
+    files = list(zip(_below_one_folder([path for path, _ in files]), [size for _, size in files], strict=True))
     before = list(accumulate((size for _, size in files), initial=0))
     tests = list(accumulate((size if is_of_tests(path) else 0 for path, size in files), initial=0))
     with_tests = max(_TEXT_OF_A_PART, min(_above(before[-1] // _PARTS), _MOST_TEXT))
@@ -210,6 +211,14 @@ def shares(files: Sequence[tuple[str, int]]) -> list[range]:
     return found
 
 
+def _below_one_folder(paths: Sequence[str]) -> list[str]:
+    """Paths without the folders that all of them share."""
+    split = [path.split("/") for path in paths]
+    least, most = min(split), max(split)
+    shared = _shared_parts(least[:-1], most[:-1])
+    return ["/".join(parts[shared:]) for parts in split]
+
+
 def _above(number: int) -> int:
     """The next power of two, which an edit hardly ever changes."""
     return 1 << number.bit_length()
@@ -217,8 +226,11 @@ def _above(number: int) -> int:
 
 def _shared_folders(one: str, other: str) -> int:
     """How many folders two files have in common: packages are cut between before they are cut apart."""
-    pairs = zip(one.split("/")[:-1], other.split("/")[:-1], strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return _shared_parts(one.split("/")[:-1], other.split("/")[:-1])
+
+
+def _shared_parts(one: Sequence[str], other: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _hash(path: str) -> bytes:
