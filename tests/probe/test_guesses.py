@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from xlalint.probe.specs import Form, Literal
 from xlalint.probe.worker.inputs.documented import described
 from xlalint.probe.worker.inputs.usage import uses_in
+from xlalint.sources.specs import Form, Literal
 
 
 def documented(text: str) -> dict[str, str]:

@@ -196,8 +196,8 @@ def test_labels_are_those_that_the_losses_take() -> None:
 def test_the_user_s_labels_are_taken() -> None:
     import tensorflow as tf
 
-    from xlalint.probe.specs import parse_form
     from xlalint.probe.worker.driving.training import NoTrainingError, training_of
+    from xlalint.sources.specs import parse_form
 
     inputs = tf.ones([4, 3])
     make = models()["indices"][0]

@@ -163,8 +163,8 @@ def _targets(file: Path, qualname: str | None, known: Targets) -> Sequence[Targe
 def _with_inputs(target: Target, inputs: str, number: int) -> Target:
     from dataclasses import replace
 
-    from ..probe.specs import SpecError, parse_inputs
     from ..probe.target import Given
+    from ..sources.specs import SpecError, parse_inputs
 
     if number > 1:
         raise click.UsageError("--inputs needs exactly one function")

@@ -11,13 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from ..sources.packages import is_test, python_files, tests_beside
 from ..sources.text import UnreadableSource, read_bytes
 from .definitions import Definition, FileDefinitions
 from .target import Frame
 
 _LOCALS: Final = ".<locals>."
-_TEST: Final = re.compile(r"^test_|_test\.py$|^tests?\.py$")
-_FOLDERS: Final = ("tests", "test")
 _CALLED: Final = ("call", "__call__")  # the methods that run where an object is called
 _MAKING: Final = ("__init__", "build")
 _SELF: Final = "self"
@@ -90,23 +89,16 @@ class Callers:
     def _files_below(self, root: Path) -> dict[Path, str]:
         """The files of a project, with their texts."""
         if root not in self._others:
-            files = islice(sorted(root.rglob("*.py")) if root.is_dir() else (), _MOST_FILES)
-            self._others[root] = {file: _text(file) for file in files}
+            self._others[root] = {file: _text(file) for file in islice(python_files(root), _MOST_FILES)}
         return self._others[root]
 
     def _tests_below(self, root: Path) -> dict[Path, str]:
         """The tests of a project, with their texts."""
         if root not in self._tests:
-            folders = (root, *(root.parent / name for name in _FOLDERS))
-            files = (file for folder in folders if folder.is_dir() for file in sorted(folder.rglob("*.py")))
+            files = (file for folder in (root, *tests_beside(root)) for file in python_files(folder))
             tests = [file for file in files if is_test(file)]
             self._tests[root] = {file: _text(file) for file in tests[:_MOST_TESTS]}
         return self._tests[root]
-
-
-def is_test(file: Path) -> bool:
-    """Whether a file holds tests, by its name."""
-    return _TEST.search(file.name) is not None
 
 
 def _is_caller(one: Definition, definition: Definition | None) -> bool:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from ..sources.reading import read_source
+from ..sources.specs import COMMENT
 from ..sources.text import split_lines
 from .fragments import free_names
-from .specs import COMMENT
 
 _Node: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -11,14 +11,14 @@ from typing import Final, TypeAlias
 
 from ..findings.findings import Finding
 from ..settings.requirements import required_near
-from ..sources.packages import dotted_name
+from ..sources.packages import dotted_name, project_of
+from ..sources.specs import SpecError, parse_inputs
 from ..sources.text import UnreadableSource
 from .callers import Callers
 from .definitions import Definition, FileDefinitions
 from .knowledge import Knowledge, knowledge_of
 from .protocol import PROGRAM
 from .refutation import OF_EXTREMES, OF_LAUNCHES
-from .specs import SpecError, parse_inputs
 from .target import Frame, Given, Parameter, Target
 
 _FACTORY: Final = "factory:"
@@ -103,7 +103,7 @@ class Targets:
             definition = self._definition(file, name)
             if self._texts(definition, dotted_name(file)[0]):
                 return self.at(file, name)
-            for caller in islice(self._known_callers.of(file, definition, Path(_root_of(file))), _MOST_CALLERS):
+            for caller in islice(self._known_callers.of(file, definition, project_of(file)), _MOST_CALLERS):
                 if (place := (Path(caller.file), caller.qualname)) not in places:
                     places.append(place)
         return wanted
@@ -195,7 +195,7 @@ class Targets:
             qualname="",
             lines=(1, self._file(path).length),
             kind=PROGRAM,
-            roots=(_root_of(path),),
+            roots=(str(project_of(path)),),
             host=True,
         )
 
@@ -250,7 +250,7 @@ class Targets:
             made_of, texts = texts, self._texts(called, name) if called is not None else []
         required = required_near([path.parent]).get(path.parent)
         outer = self._file(path).named(qualname.partition(_LOCALS)[0]) or definition  # it makes what is inside of it
-        called_by = self._known_callers.of(path, outer, Path(_root_of(path)))
+        called_by = self._known_callers.of(path, outer, project_of(path))
         return Target(
             file=str(path),
             qualname=qualname,
@@ -260,7 +260,7 @@ class Targets:
             given=_given(texts),
             made_of=_given(made_of),
             factory=next((text.removeprefix(_FACTORY) for text in texts if text.startswith(_FACTORY)), None),
-            roots=(_root_of(path),),
+            roots=(str(project_of(path)),),
             callers=tuple(islice(called_by, _MOST_CALLERS)) if outer.kind in ("function", "method") else (),
             keras=self.keras or (required.keras if required is not None else None),
         )
@@ -287,13 +287,6 @@ class Targets:
         """The user's word on a definition: in the comment above it, else in the settings."""
         said = self.inputs.get(f"{module}.{definition.qualname}")
         return list(definition.comments) or ([said] if said is not None else [])
-
-
-def _root_of(path: Path) -> str:
-    """The folder below which files are the user's own: the package of a file, else where it is."""
-    name, root = dotted_name(path)
-    package = root / name.partition(".")[0]
-    return str(package if package.is_dir() else path.parent)
 
 
 def _given(texts: Sequence[str]) -> tuple[Given, ...]:

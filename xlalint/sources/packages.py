@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
+
+INSTALLED: Final = ("site-packages", "dist-packages")
+TESTS: Final = ("tests", "test")  # folders of them
+_OF_PROJECTS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "README.md", "README.rst")
+_NOT_OURS: Final = (*INSTALLED, "node_modules", "__pycache__")
+_TEST: Final = re.compile(r"^test_|_test\.py$|^tests?\.py$")
+_HIGHEST: Final = 3  # folders above a file in no package
 
 
 def dotted_name(path: Path) -> tuple[str, Path]:
@@ -13,3 +24,42 @@ def dotted_name(path: Path) -> tuple[str, Path]:
         parts.insert(0, folder.name)
         folder = folder.parent
     return ".".join(parts), folder
+
+
+def project_of(path: Path) -> Path:
+    """The folder below which files are of the same project: the one that says that it is a project, where packages and
+    files may stand beside each other; else the package of a file, or the folder that it is in."""
+    name, root = dotted_name(path)
+    package = root / name.partition(".")[0]
+    around = (root, *root.parents)[:1] if package.is_dir() else (path.parent, *path.parent.parents)[:_HIGHEST]
+    for folder in around:
+        if folder.name not in INSTALLED and is_project(folder):
+            return folder
+    return package if package.is_dir() else path.parent
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a folder has what stands at the top of a project."""
+    return any((folder / one).exists() for one in _OF_PROJECTS)
+
+
+def python_files(root: Path) -> Iterator[Path]:
+    """The Python files below a folder, in their order, but for those of packages and environments installed there."""
+    for folder, names, files in os.walk(root):
+        names[:] = sorted(
+            name
+            for name in names
+            if not name.startswith(".") and name not in _NOT_OURS and not Path(folder, name, "pyvenv.cfg").exists()
+        )
+        yield from (Path(folder, name) for name in sorted(files) if name.endswith(".py"))
+
+
+def is_test(path: Path) -> bool:
+    """Whether a file holds tests, by its name."""
+    return _TEST.search(path.name) is not None
+
+
+def tests_beside(root: Path) -> Iterator[Path]:
+    """The folders of tests beside a package that is not installed; those of a project are in it."""
+    if root.parent.name not in INSTALLED and not is_project(root):
+        yield from (folder for name in TESTS if (folder := root.parent / name).is_dir())

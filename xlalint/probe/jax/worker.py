@@ -18,9 +18,9 @@ import jax.numpy as jnp
 import keras  # type: ignore[import-untyped]
 
 from xlalint.probe.jax.running import Counter, Subject, brief, owners_in
-from xlalint.probe.specs import Form, Keyed, Literal, Many, Spec, leaves, parse_form
 from xlalint.probe.worker.compiling.compare import difference
 from xlalint.probe.worker.inputs.numbers import numbers
+from xlalint.sources.specs import Form, Keyed, Literal, Many, Spec, leaves, parse_form
 
 
 class NotRunError(Exception):

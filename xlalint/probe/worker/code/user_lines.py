@@ -17,6 +17,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 from xlalint.probe.protocol import TRACE, Spot, Trouble
+from xlalint.sources.packages import INSTALLED
 
 from .graphs import find_op
 from .messages import brief
@@ -47,7 +48,7 @@ class UserLines:
                 return True
             if path.startswith(root + "/"):
                 inside = PurePath(path[len(root) + 1 :]).parts
-                return not {"site-packages", "dist-packages"}.intersection(inside)
+                return not set(INSTALLED).intersection(inside)
         return False
 
     def spots(self, frames: Iterable[tuple[str, int]]) -> tuple[Spot, ...]:

@@ -16,9 +16,10 @@ from types import CodeType
 from typing import Any, Final
 
 from xlalint.probe.fragments import NAME, wrapped
-from xlalint.probe.specs import SpecError, parse_form
 from xlalint.probe.target import Frame, Target
 from xlalint.probe.target import Given as Said
+from xlalint.sources.packages import is_test
+from xlalint.sources.specs import SpecError, parse_form
 
 from ..backends import backend
 from ..backends.pretrained import lacking
@@ -27,8 +28,8 @@ from ..code.importing import Loaded, LoadError, load
 from ..code.limits import Limit
 from ..code.line_tracing import TooLongError
 from ..code.messages import described, first_line
+from ..code.user_lines import UserLines
 from ..inputs.numbers import VALUE_SETS
-from ..inputs.passed import is_test
 from ..inputs.recorded_calls import first_call
 from ..inputs.search import Attempt, NotFoundError, Search, Solution, follow, pinned
 from ..inputs.slots import Choice, subclasses
@@ -120,9 +121,10 @@ class _Driver:
         for loaded in (*self.others, self.loaded):
             loaded.close()
 
-    def own(self, path: str) -> bool:
+    @cached_property
+    def own(self) -> Callable[[str], bool]:
         """Whether a file is the user's."""
-        return path.startswith(self._roots)
+        return cache(UserLines(self._roots).owns)
 
     @property
     def _roots(self) -> tuple[str, ...]:
@@ -217,6 +219,8 @@ class _Driver:
     def _of_class(self, owner: type, name: str, said: Arranged) -> Harness:
         """For a method of a class."""
         found = getattr(owner, name)
+        if name == "__init__":
+            return harnesses.of_creation(owner, said)
         if found is called_method(owner):
             return harnesses.of_object(owner, said)
         if is_step(name) and keras_kind(owner) == "model":
@@ -392,7 +396,9 @@ class _Driver:
         if _LOCALS in caller.qualname:
             raise NotDrivenError("it is made inside a function that is itself made inside one; probe the outer one")
         outside = Target(caller.file, caller.qualname, roots=self.target.roots, search=self.target.search)
-        harness = test_harness(loaded.module, caller) if is_test(caller.file) else self._harness(outside, loaded, {})
+        harness = (
+            test_harness(loaded.module, caller) if is_test(Path(caller.file)) else self._harness(outside, loaded, {})
+        )
         first, last = self.target.lines
         name = self.target.qualname.rpartition(".")[2]
 

@@ -119,6 +119,28 @@ def of_function(function: Callable[..., Any], said: Arranged) -> Harness:
     )
 
 
+def of_creation(cls: type, said: Arranged) -> Harness:
+    """What makes an object, for the tensors that this then holds."""
+
+    def create(*positional: Any, **keywords: Any) -> dict[str, Any]:
+        made = cls(*positional, **keywords)
+        return {name: one for name, one in getattr(made, "__dict__", {}).items() if backend.is_tensor(one)}
+
+    def run(groups: Mapping[str, Arguments]) -> Any:
+        positional, keywords = groups.get("call", ((), {}))
+        return create(*positional, **keywords)
+
+    maker: Any = inspect.getattr_static(cls, "__init__")
+    return Harness(
+        said.of_call(maker, bound=True),
+        run,
+        lambda solution: create,
+        lambda solution: f"{cls.__qualname__} created with {words_of(solution, 'call')}",
+        code_of(maker),
+        cls,
+    )
+
+
 def of_recorded(call: RecordedCall, owner: type | None, generated: bool) -> Harness:
     """A call that was seen, again; `generated`: with other tensors of the same shapes."""
 

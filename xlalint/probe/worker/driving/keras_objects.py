@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from xlalint.probe.specs import Form, Keyed, Literal, spec
+from xlalint.sources.specs import Form, Keyed, Literal, spec
 
 from ..backends import backend
 from ..inputs.numbers import SIZE

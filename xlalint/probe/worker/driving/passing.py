@@ -9,9 +9,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from xlalint.sources.packages import is_test
+
 from ..code.importing import Loaded, LoadError, load
 from ..inputs.parts import Assignment
-from ..inputs.passed import PassedCall, Project, is_test, with_passed
+from ..inputs.passed import PassedCall, Project, with_passed
 from .harnesses import Harness
 
 _MOST: Final = 3  # calls whose arguments are tried
@@ -50,7 +52,7 @@ class Passing:
         return self._spaces[path]
 
     def _of_test(self, path: str) -> Mapping[str, Any] | None:
-        if not is_test(path):
+        if not is_test(Path(path)):
             return None
         try:
             loaded = load(Path(path), self.search)

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import keras  # type: ignore[import-untyped]
 import numpy as np
 
-from xlalint.probe.specs import SHORT, Form, Spec, spec
+from xlalint.sources.specs import SHORT, Form, Spec, spec
 
 from ..backends import backend
 from ..code.messages import brief, message_of

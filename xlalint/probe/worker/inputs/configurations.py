@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from xlalint.sources.packages import dotted_name
+from xlalint.sources.packages import dotted_name, python_files
 
 from ..code.missing import imported_without
-from .culprits import FailedCall, function_at, user_frames_of
+from .culprits import FailedCall, function_at, tree_of_file, user_frames_of
 
 _MOST_FILES = 3000
 _MOST_CLASSES = 3
@@ -28,18 +28,38 @@ def read_with(failed: FailedCall, attribute: str) -> tuple[str, ...]:
     """The attributes that the failing function reads of the object of which it misses one."""
     for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
         function = function_at(frame.f_code.co_filename, frame.f_code.co_firstlineno)
-        if function is None:
-            continue
-        called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
-        nodes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute) and id(node) not in called]
-        near = (node for node in nodes if node.attr == attribute and node.lineno <= line <= (node.end_lineno or 0))
-        holder = next((ast.unparse(node.value) for node in near), None)
-        if holder is not None:
-            fellows = (node.attr for node in nodes if isinstance(node.ctx, ast.Load))
-            bases = (ast.unparse(node.value) for node in nodes if isinstance(node.ctx, ast.Load))
-            found = dict.fromkeys(name for name, base in zip(fellows, bases, strict=True) if base == holder)
-            return tuple(found)[:_MOST_FELLOWS]
+        if function is not None and (holder := _holder(function, attribute, line)) is not None:
+            return tuple(_read_of(holder, function))[:_MOST_FELLOWS]
     return ()
+
+
+def read_in_file(failed: FailedCall, attribute: str) -> tuple[str, ...]:
+    """The same for all of the file, which keeps what it is told by under one name: what tells apart the configurations
+    that have it."""
+    for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
+        tree = tree_of_file(frame.f_code.co_filename)
+        if (holder := _holder(tree, attribute, line)) is not None:
+            others = {holder, f"self.{holder}", holder.removeprefix("self.")}
+            return tuple(dict.fromkeys(name for one in others for name in _read_of(one, tree)))
+    return ()
+
+
+def _holder(tree: ast.AST, attribute: str, line: int) -> str | None:
+    """Of what an attribute is read at a line."""
+    near = (node for node in _attributes_in(tree) if node.attr == attribute and node.lineno <= line <= _end(node))
+    return next((ast.unparse(node.value) for node in near), None)
+
+
+def _read_of(holder: str, tree: ast.AST) -> dict[str, None]:
+    """The attributes that are read of an expression, and not called."""
+    nodes = (node for node in _attributes_in(tree) if isinstance(node.ctx, ast.Load))
+    return {node.attr: None for node in nodes if ast.unparse(node.value) == holder}
+
+
+def _attributes_in(tree: ast.AST) -> list[ast.Attribute]:
+    nodes = list(ast.walk(tree))
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return [node for node in nodes if isinstance(node, ast.Attribute) and id(node) not in called]
 
 
 def modes_of(failed: FailedCall) -> tuple[str, ...]:
@@ -102,7 +122,7 @@ def classes_with(roots: Sequence[str], attribute: str, fellows: Sequence[str]) -
 @lru_cache(maxsize=8)
 def texts_below(roots: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """The files of a project, with their texts."""
-    paths = (path for root in roots for path in ([Path(root)] if root.endswith(".py") else Path(root).rglob("*.py")))
+    paths = (path for root in roots for path in ([Path(root)] if root.endswith(".py") else python_files(Path(root))))
     found = []
     for path in islice(paths, _MOST_FILES):
         try:

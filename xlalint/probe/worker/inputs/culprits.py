@@ -13,8 +13,8 @@ from typing import Any
 
 from .error_clues import ErrorClues
 from .parts import Assignment, PartPath, part_at, parts_of
-from .settings import SettingsInput
 from .slots import Slot
+from .tensors import ComposedInput
 
 _SELF = "self."  # before the name of an attribute of the object
 
@@ -35,7 +35,7 @@ class FailedCall:
 def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPath]]:
     """The parts of the inputs that the failing line is about, those first that it names itself."""
     by_identity = _by_identity(failed)
-    by_name = {slot.name: position for position, slot in enumerate(failed.slots)}
+    by_name = _by_name(failed)
     by_entry = _entries(failed.assignment)
     found: dict[tuple[int, PartPath], None] = {}
     words = {_bare(word) for word in re.findall(r"\w{3,}", clues.text)}
@@ -52,28 +52,63 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
                 continue  # what is missed, of what is at fault
             if name in values and id(values[name]) in by_identity:
                 found.setdefault(by_identity[id(values[name])])
-            elif name in by_name and (frame.f_code is failed.entry or _is_passed(values, name, failed, by_name[name])):
-                found.setdefault((by_name[name], ()))
+            elif name in by_name:
+                entered = frame.f_code is failed.entry
+                for position in by_name[name]:
+                    called = entered and failed.slots[position].group == "call"
+                    if called or _is_passed(values, name, failed, position):
+                        found.setdefault((position, ()))
             elif name.startswith(_SELF):
                 sources = stored_by(values["self"].__class__) if "self" in values else {}
                 for source in sources.get(name.removeprefix(_SELF), ()):
-                    if source in by_name:
-                        found.setdefault((by_name[source], ()))
+                    found.update(dict.fromkeys((position, ()) for position in _made(by_name.get(source, ()), failed)))
             for place in by_entry.get(name, ()):
                 found.setdefault(place)
     for word in (*clues.words, *re.findall(r"\w+", clues.text)):
-        if word in by_name:
-            found.setdefault((by_name[word], ()))
+        found.update(dict.fromkeys((position, ()) for position in by_name.get(word, ())))
     paths: dict[tuple[int, PartPath], None] = {}
     # A part of a structure is at fault as well where the structure is.
-    for slot, path in found:
-        paths.setdefault((slot, path))
-        for inner, _ in parts_of(part_at(failed.assignment[slot], path), None):
-            paths.setdefault((slot, (*path, *inner)))
+    for one, path in found:
+        paths.setdefault((one, path))
+        for inner, _ in parts_of(part_at(failed.assignment[one], path), None):
+            paths.setdefault((one, (*path, *inner)))
     for position in sorted(range(len(failed.slots)), key=lambda position: failed.slots[position].group):
         for inner, _ in parts_of(failed.assignment[position], None):
             paths.setdefault((position, inner))
     return [(position, path) for position, path in paths if not failed.slots[position].fixed]
+
+
+def _by_name(failed: FailedCall) -> dict[str, list[int]]:
+    """The parameters of each name: what an object is made of may be called as what its method takes."""
+    found: dict[str, list[int]] = {}
+    for position, slot in enumerate(failed.slots):
+        found.setdefault(slot.name, []).append(position)
+    return found
+
+
+def switches_of(failed: FailedCall) -> Iterator[int]:
+    """The parameters that decide whether the failing lines run at all, the innermost first."""
+    by_name = _by_name(failed)
+    found: dict[int, None] = {}
+    for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
+        function = function_at(frame.f_code.co_filename, frame.f_code.co_firstlineno)
+        tests = [
+            node.test
+            for node in (ast.walk(function) if function is not None else ())
+            if isinstance(node, ast.If) and node.lineno <= line <= (node.end_lineno or 0)
+        ]
+        for name in (name for test in reversed(tests) for name in _loaded(test)):
+            if name.startswith(_SELF) and "self" in frame.f_locals:
+                sources = stored_by(frame.f_locals["self"].__class__).get(name.removeprefix(_SELF), ())
+                found.update((one, None) for source in sources for one in _made(by_name.get(source, ()), failed))
+            elif frame.f_code is failed.entry:
+                found.update((one, None) for one in by_name.get(name, ()))
+    yield from (position for position in found if not failed.slots[position].fixed)
+
+
+def _made(positions: Sequence[int], failed: FailedCall) -> Sequence[int]:
+    """Of parameters of one name those that an object is made of, where there are such."""
+    return [one for one in positions if failed.slots[one].group == "init"] or positions
 
 
 def _is_passed(values: Mapping[str, Any], name: str, failed: FailedCall, slot: int) -> bool:
@@ -111,11 +146,11 @@ def stored_by(cls: type) -> Mapping[str, tuple[str, ...]]:
 
 
 def _entries(assignment: Assignment) -> dict[str, list[tuple[int, PartPath]]]:
-    """Where the entries of settings are, by their names."""
+    """Where the entries of settings and other objects are, by their names."""
     found: dict[str, list[tuple[int, PartPath]]] = {}
     for slot, choice in enumerate(assignment):
         for path, _ in parts_of(choice, None):
-            if path and isinstance(part_at(choice, path[:-1]), SettingsInput):
+            if path and isinstance(part_at(choice, path[:-1]), ComposedInput):
                 found.setdefault(str(path[-1]), []).append((slot, path))
     return found
 
@@ -171,11 +206,12 @@ def _names(path: str, first_line: int, line: int) -> tuple[tuple[str, ...], tupl
 
 def function_at(path: str, first_line: int) -> ast.FunctionDef | None:
     """The function of a file that begins at a line."""
-    return next((node for node in _functions(_tree(path)) if _first_line(node) == first_line), None)
+    return next((node for node in _functions(tree_of_file(path)) if _first_line(node) == first_line), None)
 
 
 @lru_cache(maxsize=64)
-def _tree(path: str) -> ast.AST:
+def tree_of_file(path: str) -> ast.AST:
+    """The syntax of a file; nothing where it cannot be read."""
     try:
         return ast.parse(Path(path).read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from xlalint.probe.specs import Form, Keyed, Spec, spec
+from xlalint.sources.specs import Form, Keyed, Spec, spec
 
 from .numbers import SIZE
 

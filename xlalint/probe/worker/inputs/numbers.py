@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from xlalint.probe.specs import BELOW, Spec
+from xlalint.sources.specs import BELOW, Spec
 
 SIZE: Final = 4  # of every dimension, as long as nothing speaks against it: equal sizes fit each other
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from xlalint.probe.specs import Keyed, Literal, Many, Spec
+from xlalint.sources.specs import Keyed, Literal, Many, Spec
 
-from .settings import SettingsInput, entries_of
 from .slots import Choice
-from .tensors import ObjectInput
+from .tensors import ComposedInput, ObjectInput
 
 Assignment: TypeAlias = tuple[Choice, ...]  # an input for each slot
 PartPath: TypeAlias = tuple[int | str, ...]  # to a part of an input: indices and keys
@@ -24,7 +23,7 @@ def parts_of(form: Choice, value: Any, path: PartPath = ()) -> Iterator[tuple[Pa
     elif isinstance(form, Keyed):
         for key, item in form.entries:
             yield from parts_of(item, value[key] if value is not None else None, (*path, key))
-    for name, entry in entries_of(form):
+    for name, entry in form.entries if isinstance(form, ComposedInput) else ():
         yield from parts_of(entry, getattr(value, name, None), (*path, name))
 
 
@@ -32,7 +31,7 @@ def part_at(form: Choice, path: PartPath) -> Choice:
     for step in path:
         if isinstance(form, Many):
             form = form.items[int(step)]
-        elif isinstance(form, Keyed | SettingsInput):
+        elif isinstance(form, Keyed | ComposedInput):
             form = next(part for name, part in form.entries if name == step)
     return form
 
@@ -44,7 +43,7 @@ def with_part(assignment: Assignment, slot: int, path: PartPath, part: Choice) -
 def _replaced(form: Choice, path: PartPath, part: Choice) -> Choice:
     if not path:
         return part
-    if isinstance(form, SettingsInput):
+    if isinstance(form, ComposedInput):
         inner = _replaced(dict(form.entries)[str(path[0])], path[1:], part)
         return form if inner is None else form.with_entry(str(path[0]), inner)
     if part is None or isinstance(part, ObjectInput):
@@ -60,3 +59,26 @@ def _replaced(form: Choice, path: PartPath, part: Choice) -> Choice:
     inner = _replaced(entries[str(path[0])], path[1:], part)
     assert isinstance(inner, Spec | Literal | Many | Keyed)
     return Keyed(tuple({**entries, str(path[0]): inner}.items()))
+
+
+def changed_part(one: Assignment, other: Assignment) -> tuple[int, PartPath] | None:
+    """The slot and the part in which two assignments differ; None where these are several."""
+    slots = [slot for slot, (left, right) in enumerate(zip(one, other, strict=True)) if left != right]
+    return (slots[0], _changed_path(one[slots[0]], other[slots[0]])) if len(slots) == 1 else None
+
+
+def _changed_path(one: Choice, other: Choice) -> PartPath:
+    before, after = _entries(one), _entries(other)
+    different = [key for key in before if before[key] != after.get(key)]
+    if before.keys() != after.keys() or len(different) != 1:
+        return ()
+    return (different[0], *_changed_path(before[different[0]], after[different[0]]))
+
+
+def _entries(form: Choice) -> dict[int | str, Choice]:
+    match form:
+        case Many(items=items):
+            return dict(enumerate(items))
+        case Keyed(entries=entries) | ComposedInput(entries=entries):
+            return dict(entries)
+    return {}

@@ -7,13 +7,13 @@ model = Model(config, width=self.width)         `self.width` is what a method of
 from __future__ import annotations
 
 import ast
-import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+
+from xlalint.sources.packages import is_test, tests_beside
 
 from ..backends import backend
 from .configurations import texts_below
@@ -25,9 +25,6 @@ _MOST_CALLS: Final = 12  # that are looked at
 _DEEPEST: Final = 8  # names behind names
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SELF: Final = "self"
-_TEST: Final = re.compile(r"^test_|_test\.py$|^tests?\.py$")
-_FOLDERS: Final = ("tests", "test")
-_INSTALLED: Final = ("site-packages", "dist-packages")
 _OF_OBJECTS: Final = ("call", "__call__")  # what runs when an object is called: no call has its name
 _NOT_PASSED: Final = object()
 
@@ -52,25 +49,16 @@ class Project:
         """What is passed to something of a name, by tests first."""
         if not name or name in _OF_OBJECTS:
             return
-        texts = sorted(texts_below((*self.roots, *self._tests())), key=lambda one: not is_test(one[0]))
+        texts = sorted(
+            texts_below((*self.roots, *(str(one) for root in self.roots for one in tests_beside(Path(root))))),
+            key=lambda one: not is_test(Path(one[0])),
+        )
         for path, text in texts:
             if f"{name}(" in text and (calls := _calls(text, name)) and (space := self.space_of(path)) is not None:
                 for call, inside in calls[:_MOST_CALLS]:
                     found = _Evaluation(space, inside).of_call(call)
                     if found.positional or found.keywords:
                         yield found
-
-    def _tests(self) -> Iterator[str]:
-        """The folders of tests beside the roots, but for those that packages are installed in."""
-        for root in self.roots:
-            beside = Path(root).parent
-            if beside.name not in _INSTALLED:
-                yield from (f"{beside / name}{os.sep}" for name in _FOLDERS if (beside / name).is_dir())
-
-
-def is_test(path: str) -> bool:
-    """Whether a file holds tests, by its name."""
-    return _TEST.search(Path(path).name) is not None
 
 
 def with_passed(slots: Sequence[Slot], calls: Mapping[str, PassedCall], generated: bool) -> Assignment:

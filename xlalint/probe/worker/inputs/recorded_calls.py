@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
+from xlalint.sources.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
 from .numbers import like_seen

@@ -11,21 +11,22 @@ from functools import lru_cache, partial
 from math import prod
 from typing import Any, Final
 
-from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
+from xlalint.sources.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
-from .configurations import classes_with, modes_of, read_with
-from .culprits import FailedCall, culprits_of, frames_of, user_frames_of
+from .configurations import classes_with, modes_of, read_in_file, read_with
+from .culprits import FailedCall, culprits_of, frames_of, switches_of, user_frames_of
 from .error_clues import ErrorClues
 from .numbers import SIZE
 from .parts import Assignment, part_at, with_part
-from .settings import SettingsInput, settings
+from .settings import is_settings, settings
 from .slots import IDENTITY, OBJECTS, Choice, Slot, of_class, tensor
-from .tensors import FORMS, ObjectInput, map_specs
+from .tensors import FORMS, ComposedInput, ObjectInput, map_specs
 
 _IMAGE: Final = (2, 8, 8, 3)
 _LARGE_IMAGE: Final = (256, 256, 3)
 _MOST_RANK: Final = 6
+_SWITCHED: Final = 3  # how much less likely a switch is at fault than the input that an error is about
 _OF_DEFAULTS: Final = 6  # how much less likely an input is at fault that has its default
 _LARGEST: Final = 1 << 18  # elements of a tensor
 _DTYPES: Final = ("int32", "bool", "int64", "float64", "complex64", "string")
@@ -57,6 +58,7 @@ def changes(failed: FailedCall) -> Iterator[Assignment]:
             certain = isinstance(part, Many) and _sizes_of(part) in clues.shapes and rank == 0
             unlikely = _OF_DEFAULTS if part is None and failed.slots[slot].name not in clues.text else 0
             ranked.append((0 if certain else rank + 2 * position + unlikely, position, made))
+    ranked += [(_SWITCHED, len(faults), made) for made in _switched(failed)]
     together = list(_together(failed, clues))
     ranked += [(3 + 2 * rank, len(faults), made) for rank, made in enumerate(together)]
     ranked.sort(key=lambda one: one[:2])
@@ -76,7 +78,7 @@ def _others(part: Choice, slot: Slot | None, clues: ErrorClues, classes: Sequenc
         yield from _instead_of_many(part, slot, clues)
     elif isinstance(part, Keyed):
         yield from _instead_of_keyed(part, slot, clues)
-    elif isinstance(part, SettingsInput):
+    elif is_settings(part):
         yield from classes
         yield from _instead_of_settings(part, clues)
     else:
@@ -294,12 +296,22 @@ def _is_of_tensors(attribute: str) -> bool:
     return any(hasattr(kind, attribute) for kind in kinds)
 
 
-def _instead_of_settings(part: SettingsInput, clues: ErrorClues) -> Iterator[Choice]:
+def _instead_of_settings(part: ComposedInput, clues: ErrorClues) -> Iterator[Choice]:
     """More settings, where one is missed."""
     missed = clues.attribute[1] if clues.attribute is not None else clues.key
     if missed is not None and missed not in dict(part.entries):
         known = dict(part.entries)
         yield settings({**dict.fromkeys((*clues.fellows, missed), Literal(SIZE)), **known})
+
+
+def _switched(failed: FailedCall) -> Iterator[Assignment]:
+    """With the switches set otherwise that the failing line depends on."""
+    for position in switches_of(failed):
+        values = [
+            one for one in failed.slots[position].choices if isinstance(one, Literal) and one.value in (True, False)
+        ]
+        for value in values if all(isinstance(one.value, bool) for one in values) else ():
+            yield (*failed.assignment[:position], value, *failed.assignment[position + 1 :])
 
 
 def _together(failed: FailedCall, clues: ErrorClues) -> Iterator[Assignment]:
@@ -371,7 +383,7 @@ def _classes(failed: FailedCall, clues: ErrorClues) -> tuple[Choice, ...]:
 def _configurations(failed: FailedCall, clues: ErrorClues) -> Iterator[type]:
     """Classes of the project whose objects have what was missed, by no tensor or structure."""
     if clues.attribute is not None and not _is_of_tensors(clues.attribute[1]):
-        found = classes_with(failed.roots, clues.attribute[1], clues.fellows)
+        found = classes_with(failed.roots, clues.attribute[1], read_in_file(failed, clues.attribute[1]))
         yield from (cls for cls in found if not issubclass(cls, backend.MODULES))
 
 

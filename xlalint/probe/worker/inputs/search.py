@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import heapq
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any, Final, TypeGuard
 
-from xlalint.probe.specs import BELOW, Form, Keyed, Literal, Many, Spec, leaves
+from xlalint.sources.specs import BELOW, Form, Keyed, Literal, Many, Spec, leaves
 
 from ..backends import backend
 from ..code.blame import by_keras
 from ..code.limits import Limit
 from ..code.line_tracing import LineTracer
-from ..code.messages import message_of
 from ..code.missing import MissingError
+from .complaints import complaint_of
 from .culprits import FailedCall
 from .numbers import VALUE_SETS, extremes
 from .parts import Assignment
+from .queue import Queue
 from .replacements import changes
 from .slots import Choice, Slot
 from .tensors import Arguments, ObjectInput, RecordedInput, build, map_specs
@@ -33,7 +32,6 @@ _WIDEST: Final = 3  # shapes of one input
 _STYLES: Final = ("sparse", "ragged")
 _FOLLOWED: Final = 30  # calls behind one that reaches more and fails
 _AT_ONCE: Final = -1_000_000  # before what follows from any call
-_BETWEEN: Final = 3  # calls of which one is for the likeliest guess, whatever it follows
 _BLINDLY: Final = 4  # such calls that do not reach more yet, where no line in question is reached
 
 # Runs what is probed with what is passed: by group ("init", "call").
@@ -157,44 +155,6 @@ def arguments(
 
 
 @dataclass
-class _Queue:
-    """What is to be tried, each once: what follows a call that got further before what follows one that did not, and
-    every few calls what is the nearest to the first guesses, however far that got."""
-
-    seen: set[Assignment] = field(default_factory=set)
-    _further: list[tuple[int, int, int, Assignment]] = field(default_factory=list)
-    _nearer: list[tuple[int, int, int, Assignment]] = field(default_factory=list)
-    _done: set[Assignment] = field(default_factory=set)
-    _order: Iterator[int] = field(default_factory=count)
-
-    def __bool__(self) -> bool:
-        return len(self._done) < len(self.seen)
-
-    def put(self, assignment: Assignment, progress: int, depth: int) -> None:
-        """`progress`: less of it is further; `depth`: how many guesses less likely are behind it."""
-        if assignment not in self.seen:
-            self.seen.add(assignment)
-            order = next(self._order)
-            heapq.heappush(self._further, (progress, depth, order, assignment))
-            heapq.heappush(self._nearer, (depth, progress, order, assignment))
-
-    def get(self) -> tuple[Assignment, int]:
-        """The next, and its depth."""
-        if len(self._done) % _BETWEEN == _BETWEEN - 1:
-            depth, _, _, assignment = self._popped(self._nearer)
-        else:
-            _, depth, _, assignment = self._popped(self._further)
-        self._done.add(assignment)
-        return assignment, depth
-
-    def _popped(self, heap: list[tuple[int, int, int, Assignment]]) -> tuple[int, int, int, Assignment]:
-        while True:
-            one = heapq.heappop(heap)
-            if one[3] not in self._done:
-                return one
-
-
-@dataclass
 class Search:
     """The search for one thing. `own`: whether a file is the user's; `entry`: the code object that is called; `others`:
     what to begin with as well, where the first guess fails."""
@@ -250,7 +210,7 @@ class Search:
         Raises NotFoundError, after `most` calls at the latest.
         """
         last = self.calls + most
-        queue = _Queue()
+        queue = Queue()
         queue.put(start, 0, 0)
         first = serves is None
         further: dict[Assignment, None] = {}
@@ -275,9 +235,10 @@ class Search:
                 furthest = (wanted, progress), assignment
             if assignment in further:
                 continue  # the values of another call: what they lead to is not what this one needs
-            complaint = _complaint(attempt.error, self.own)
-            if complaint not in complaints:  # another error is a step forward as well
-                complaints.add(complaint)
+            complaint = complaint_of(attempt.error, self.own)
+            queue.answered(assignment, complaint)
+            if complaint.kind not in complaints:  # another error is a step forward as well
+                complaints.add(complaint.kind)
                 depth = 0
             if nearest is None or progress > nearest[0]:
                 nearest = progress, attempt.error, by_keras(attempt.error)
@@ -285,7 +246,7 @@ class Search:
                     break
             failed = FailedCall(self.slots, assignment, objects, attempt.error, self.own, self.entry, self.roots)
             for rank, following in enumerate(changes(failed)):
-                queue.put(following, -progress, depth + rank)
+                queue.put(following, -progress, depth + rank, assignment)
             attempt.error.__traceback__ = None  # it keeps all that was alive
         _, error, of_keras = nearest or (0, RuntimeError("all that is accepted is something else"), False)
         raise NotFoundError(error, self.calls, of_keras, furthest[1])
@@ -373,16 +334,6 @@ class Search:
         for slot, one in zip(self.slots, assignment, strict=True):
             if one is not None and not isinstance(one, ObjectInput):
                 yield slot, one
-
-
-def _complaint(error: BaseException, own: Callable[[str], bool]) -> object:
-    """What tells errors apart: the kind, the user's line and the words, whatever the numbers."""
-    trace, line = error.__traceback__, 0
-    while trace is not None:
-        if own(trace.tb_frame.f_code.co_filename):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return type(error), line, re.sub(r"[\d\[\],. ]+", " ", message_of(error))[:200]
 
 
 def _otherwise(choice: Choice) -> Iterator[Choice]:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any, TypeGuard
 
-from xlalint.probe.specs import Form, Spec
-
-from .tensors import ObjectInput, build, map_specs
-
-Entry: TypeAlias = Form | ObjectInput
+from .tensors import ComposedInput, Entry, composed
 
 
 class Settings:
@@ -34,31 +29,11 @@ class Settings:
         return vars(self).get(key, default)
 
 
-@dataclass(frozen=True)
-class SettingsInput(ObjectInput):
-    """Settings as an input, with what each entry gets."""
-
-    entries: tuple[tuple[str, Entry], ...] = field(default=(), compare=False)
-
-    def with_entry(self, name: str, value: Entry) -> SettingsInput:
-        """The same with another value for an entry, or with one more."""
-        return settings(dict(self.entries) | {name: value})
-
-
-def settings(entries: Mapping[str, Entry]) -> SettingsInput:
+def settings(entries: Mapping[str, Entry]) -> ComposedInput:
     """Settings of these entries."""
-
-    def make() -> Settings:
-        return Settings(**{name: build(value, 0, 0) for name, value in entries.items()})
-
-    def changed(change: Callable[[Spec], Spec]) -> ObjectInput:
-        return settings({name: map_specs(value, change) for name, value in entries.items()})
-
-    text = ", ".join(f"{name}={value}" for name, value in entries.items())
-    return SettingsInput(f"Settings({text})", make, changed, tuple(entries.items()))
+    return composed(Settings, entries)
 
 
-def entries_of(given: Any) -> Iterator[tuple[str, Entry]]:
-    """The entries of an input, where it is settings."""
-    if isinstance(given, SettingsInput):
-        yield from given.entries
+def is_settings(given: object) -> TypeGuard[ComposedInput]:
+    """Whether an input is settings."""
+    return isinstance(given, ComposedInput) and given.made is Settings

@@ -16,14 +16,14 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from xlalint.probe.specs import Form, Keyed, Literal, Many, Spec, spec
 from xlalint.probe.target import Parameter
+from xlalint.sources.specs import Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
 from ..code.missing import Missing
 from .documented import described
 from .numbers import SIZE
-from .tensors import ObjectInput, build, map_specs
+from .tensors import ObjectInput, composed
 from .usage import uses_in
 
 # `None`: the parameter is left out.
@@ -223,7 +223,9 @@ OBJECTS: Final = {
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     """The parameters' annotations as objects; those that cannot be evaluated are left out."""
     inner = python_function_of(function)
-    inner = inspect.unwrap(inner.__init__ if inspect.isclass(inner) else inner)
+    if inspect.isclass(inner):  # a named tuple has them itself
+        inner = inner.__new__ if issubclass(inner, tuple) else inner.__init__
+    inner = inspect.unwrap(inner)
     inner = getattr(inner, "__func__", inner)
     names = getattr(inner, "__globals__", {})
     found: dict[str, Any] = {}
@@ -329,7 +331,9 @@ def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
         # What needs the least is the likeliest to be right.
         return tuple(sorted(found, key=lambda choice: len(str(choice)))[:_DEEPEST])
     try:
-        needed = [slot for slot in slots_of(cls, "init", depth=depth + 1) if slot.choices[:1] != (None,)]
+        # What a tuple holds are tensors, what another object is made of more often are not.
+        group = "call" if issubclass(cls, tuple) else "init"
+        needed = [slot for slot in slots_of(cls, group, depth=depth + 1) if slot.choices[:1] != (None,)]
     except (TypeError, ValueError):
         return ()  # it has no signature
     needed = [slot for slot in needed if not slot.star]
@@ -360,17 +364,7 @@ def subclasses(cls: Any) -> list[Any]:
 
 
 def _made_of(cls: Any, first: Mapping[str, Form | ObjectInput]) -> ObjectInput:
-    inside = ", ".join(f"{name}={choice}" for name, choice in first.items())
-    keywords = {name: build(choice, 0, 0) for name, choice in first.items() if not isinstance(choice, ObjectInput)}
-    objects = {name: choice for name, choice in first.items() if isinstance(choice, ObjectInput)}
-
-    def make() -> Any:
-        return cls(**keywords, **{name: one.make() for name, one in objects.items()})
-
-    def changed(change: Callable[[Spec], Spec]) -> ObjectInput:
-        return _made_of(cls, {name: map_specs(choice, change) for name, choice in first.items()})
-
-    return ObjectInput(f"{cls.__qualname__}({inside})", make, changed)
+    return composed(cls, first, is_structure=issubclass(cls, tuple))
 
 
 def _smaller(cls: Any) -> dict[str, int]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from typing import Any, Final, TypeAlias
 
-from xlalint.probe.specs import Form, Keyed, Many, Spec
+from xlalint.sources.specs import Form, Keyed, Many, Spec
 
 from ..backends import backend
 from .numbers import numbers
 
 FORMS: Final = ("sparse", "ragged", "variable")  # styles that are forms of a tensor
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # by position, and by name
+Entry: TypeAlias = "Form | ObjectInput"
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,39 @@ class RecordedInput(ObjectInput):
     """An object that was seen, of which other values can be made: by the number of a set of values."""
 
     varied: Callable[[int], Any] = field(default=lambda value_set: None, compare=False)
+
+
+@dataclass(frozen=True)
+class ComposedInput(ObjectInput):
+    """An object that is made of inputs by name, each of which may be another: by `made`. `is_structure`: what it holds
+    are inputs by themselves, with other values in each set."""
+
+    entries: tuple[tuple[str, Entry], ...] = field(default=(), compare=False)
+    made: Callable[..., Any] = field(default=dict, compare=False)
+    is_structure: bool = field(default=False, compare=False)
+
+    def with_entry(self, name: str, value: Entry) -> ComposedInput:
+        """The same with another value for an entry, or with one more."""
+        return composed(self.made, dict(self.entries) | {name: value}, is_structure=self.is_structure)
+
+
+def composed(made: Callable[..., Any], entries: Mapping[str, Entry], *, is_structure: bool = False) -> ComposedInput:
+    """What `made` makes of entries by name; its tensors are the same each time."""
+
+    @cache
+    def kept() -> dict[str, Any]:
+        return {name: build(one, 0, 0) for name, one in entries.items() if not isinstance(one, ObjectInput)}
+
+    def make() -> Any:
+        objects = {name: one.make() for name, one in entries.items() if isinstance(one, ObjectInput)}
+        return made(**kept(), **objects)
+
+    def changed(change: Callable[[Spec], Spec]) -> ObjectInput:
+        changes = {name: map_specs(one, change) for name, one in entries.items()}
+        return composed(made, changes, is_structure=is_structure)
+
+    inside = ", ".join(f"{name}={one}" for name, one in entries.items())
+    return ComposedInput(f"{made.__qualname__}({inside})", make, changed, tuple(entries.items()), made, is_structure)
 
 
 def draw(spec: Spec, variant: int, value_set: int, position: int) -> Any:
@@ -70,4 +105,6 @@ def build(form: Form | ObjectInput, variant: int, value_set: int, positions: Ite
         return {key: build(item, variant, value_set, positions) for key, item in form.entries}
     if isinstance(form, RecordedInput):
         return form.varied(value_set)
+    if isinstance(form, ComposedInput) and form.is_structure:
+        return form.made(**{name: build(one, variant, value_set, positions) for name, one in form.entries})
     return form.make() if isinstance(form, ObjectInput) else form.value

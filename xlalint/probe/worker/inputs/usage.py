@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from xlalint.probe.specs import Form, Keyed, Literal, Many, Spec, spec
+from xlalint.sources.specs import Form, Keyed, Literal, Many, Spec, spec
 
 from .numbers import SIZE
 

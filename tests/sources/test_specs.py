@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlalint.probe.specs import (
+from xlalint.probe.target import Frame, Given, Parameter, Target
+from xlalint.probe.worker.compiling.compare import Leaf, difference
+from xlalint.probe.worker.inputs.numbers import extremes, like_seen
+from xlalint.probe.worker.inputs.numbers import numbers as drawn
+from xlalint.sources.specs import (
     DTYPES,
     STYLES,
     Form,
@@ -23,10 +27,6 @@ from xlalint.probe.specs import (
     parse_inputs,
     spec,
 )
-from xlalint.probe.target import Frame, Given, Parameter, Target
-from xlalint.probe.worker.compiling.compare import Leaf, difference
-from xlalint.probe.worker.inputs.numbers import extremes, like_seen
-from xlalint.probe.worker.inputs.numbers import numbers as drawn
 
 sizes = st.tuples(st.integers(0, 9), st.integers(0, 3)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 dtypes = st.sampled_from(sorted(DTYPES.values()))

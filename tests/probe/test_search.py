@@ -1,0 +1,127 @@
+"""What leads the search for inputs: objects made of other inputs, switches, and errors that stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from xlalint.sources.specs import Literal
+
+from .test_drive import Driver
+
+pytestmark = pytest.mark.compiler
+
+PROGRAM = """
+import typing
+import tensorflow as tf
+
+class Batch(typing.NamedTuple):
+    table: tf.Tensor
+    ids: tf.Tensor
+    weights: typing.Optional[tf.Tensor] = None
+
+def looked_up(batch: Batch):
+    return tf.gather(batch.table, batch.ids)
+
+class Window:
+    def __init__(self, x, length):
+        rows, columns, depth = x.shape
+        self.name = "window"
+        self.shown = tf.reshape(x, [rows, columns * depth])[:length]
+
+class Attention:
+    def __init__(self, size, masked=True):
+        self.size, self.masked = size, masked
+
+    def weights(self, scores):
+        batch, heads, rows, columns = scores.shape
+        if self.masked:
+            scores = scores.masked_fill(scores < 0, 0.0)
+        return tf.nn.softmax(scores)
+
+class Named:
+    def __init__(self, mode):
+        self.mode = mode
+
+    def apply(self, x, mode):
+        if mode not in ("slow", "fast"):
+            raise ValueError("no such mode")
+        return x * 2.0
+"""
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    made = Driver()
+    yield made
+    made.process.kill()
+    made.process.communicate()
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("searched") / "searched.py"
+    file.write_text(PROGRAM)
+    return str(file)
+
+
+def test_what_a_named_tuple_holds_is_changed_by_itself(driver: Driver, program: str) -> None:
+    found = driver("looked_up", program)
+    assert found["inputs"] == ["batch: Batch(table=f32[4, 4], ids=i32[4, 4])"]
+    assert found["sets"] > 1
+
+
+def test_what_makes_an_object_is_called_for_the_tensors_that_it_holds(driver: Driver, program: str) -> None:
+    found = driver("Window.__init__", program)
+    assert found["how"].startswith("Window created with x: f32[4, 4, 4], length: ")
+
+
+def test_a_switch_is_set_otherwise_where_its_branch_fails(driver: Driver, program: str) -> None:
+    assert driver("Attention.weights", program)["how"].startswith("Attention(size: 4, masked: False).weights")
+
+
+def test_a_parameter_is_told_from_one_of_its_name_that_its_object_is_made_of(driver: Driver, program: str) -> None:
+    assert driver("Named.apply", program)["inputs"][1] in ("mode: 'slow'", "mode: 'fast'")
+
+
+def test_a_part_that_changes_nothing_of_an_error_comes_later() -> None:
+    from xlalint.probe.worker.inputs.complaints import Complaint
+    from xlalint.probe.worker.inputs.queue import Queue
+
+    queue, start, same = Queue(), (Literal(0), Literal(0)), Complaint("kind", "text")
+    queue.put(start, 0, 0)
+    assert queue.get()[0] == start
+    queue.answered(start, same)
+    for number in range(1, 9):
+        queue.put((Literal(number), Literal(0)), 0, number, start)
+    queue.put((Literal(0), Literal(1)), 0, 8, start)
+    order = []
+    for _ in range(9):
+        assignment, _ = queue.get()
+        queue.answered(assignment, same)
+        order.append(assignment)
+    assert order.index((Literal(0), Literal(1))) < 6
+
+
+@pytest.mark.parametrize(
+    ("files", "file", "folder"),
+    [
+        (["README.md", "models/__init__.py", "utils/masks.py"], "models/attention.py", ""),
+        (["models/__init__.py"], "models/attention.py", "models"),
+        (["pyproject.toml", "scripts/more/x.py"], "scripts/train.py", ""),
+        ([], "scripts/train.py", "scripts"),
+        (["README.md", "site-packages/pkg/__init__.py"], "site-packages/pkg/model.py", "site-packages/pkg"),
+    ],
+)
+def test_the_folder_of_a_project(tmp_path: Path, files: list[str], file: str, folder: str) -> None:
+    from xlalint.sources.packages import project_of, python_files
+
+    for one in (*files, file, ".venv/lib/x.py"):
+        (tmp_path / one).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / one).touch()
+    assert project_of(tmp_path / file) == tmp_path / folder
+    found = {str(one.relative_to(tmp_path)) for one in python_files(tmp_path)}
+    assert file in found or "site-packages" in file
+    assert not any(one.startswith(".venv") for one in found)
