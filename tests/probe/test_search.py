@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from xlalint.probe.target import Parameter
 from xlalint.sources.specs import Literal
 
 from .test_drive import Driver
@@ -40,6 +41,27 @@ class Attention:
         if self.masked:
             scores = scores.masked_fill(scores < 0, 0.0)
         return tf.nn.softmax(scores)
+
+def ranked(x, ids):
+    if len(x.shape) != len(ids.shape) + 1:
+        raise ValueError(f"`x` and `ids` must have the same rank, not {list(x.shape)} and {[*ids.shape, 1]}")
+    return tf.gather(x, tf.cast(ids, tf.int32), batch_dims=1)
+
+class Head:
+    def __init__(self, embedding=None):
+        self.size, self.embedding = embedding.input_dim, embedding
+
+    def __call__(self, ids):
+        return self.embedding(tf.cast(ids, tf.int32))
+
+ACTIVATIONS = {"relu": tf.nn.relu, "tanh": tf.nn.tanh}
+
+def activated(x, options):
+    x = x * options.scale + options.shift
+    return ACTIVATIONS[options.activation](x)
+
+def resized(images, size):
+    return tf.image.resize(images, size)
 
 class Named:
     def __init__(self, mode):
@@ -84,6 +106,36 @@ def test_a_switch_is_set_otherwise_where_its_branch_fails(driver: Driver, progra
 
 def test_a_parameter_is_told_from_one_of_its_name_that_its_object_is_made_of(driver: Driver, program: str) -> None:
     assert driver("Named.apply", program)["inputs"][1] in ("mode: 'slow'", "mode: 'fast'")
+
+
+@pytest.mark.parametrize(
+    ("qualname", "inputs"),
+    [
+        ("ranked", ["x: f32[4, 4, 4]", "ids: f32[4, 4] flags"]),
+        ("activated", ["x: f32[4, 4]", "options: Settings(shift=4, scale=4, activation='relu')"]),
+    ],
+)
+def test_what_errors_name(driver: Driver, program: str, qualname: str, inputs: list[str]) -> None:
+    assert driver(qualname, program)["inputs"] == inputs
+
+
+def test_the_argument_that_an_operation_refuses() -> None:
+    from xlalint.probe.worker.inputs.error_clues import ErrorClues
+
+    said = (
+        "Value for attr 'Tindices' of float is not in the list of allowed values: int32, int64; NodeDef: {{node S}}; "
+        "Op<name=SegmentSum; signature=data:T, segment_ids:Tindices -> output:T; attr=T:type; attr=Tindices:type>"
+    )
+    assert ErrorClues.of(ValueError(said)).arguments == ("segment_ids",)
+
+
+def test_a_layer_that_has_what_nothing_else_has(driver: Driver, program: str) -> None:
+    assert "keras.layers.ReversibleEmbedding(4, 4)" in driver("Head", program)["how"]
+
+
+def test_a_structure_of_sizes(driver: Driver, program: str) -> None:
+    found = driver("resized", program, parameters=(Parameter("size", "tuple"),))
+    assert found["inputs"] == ["images: f32[4, 4, 4, 4]", "size: (4, 4)"]
 
 
 def test_a_part_that_changes_nothing_of_an_error_comes_later() -> None:

@@ -39,7 +39,7 @@ def read_in_file(failed: FailedCall, attribute: str) -> tuple[str, ...]:
     for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
         tree = tree_of_file(frame.f_code.co_filename)
         if (holder := _holder(tree, attribute, line)) is not None:
-            others = {holder, f"self.{holder}", holder.removeprefix("self.")}
+            others = (holder, f"self.{holder}", holder.removeprefix("self."))
             return tuple(dict.fromkeys(name for one in others for name in _read_of(one, tree)))
     return ()
 

@@ -38,7 +38,7 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
     by_name = _by_name(failed)
     by_entry = _entries(failed.assignment)
     found: dict[tuple[int, PartPath], None] = {}
-    words = {_bare(word) for word in re.findall(r"\w{3,}", clues.text)}
+    words = {_bare(word) for word in clues.arguments or re.findall(r"\w{3,}", clues.text)}
     for frame in frames_of(failed.error.__traceback__):
         # Where TensorFlow names an argument of its own, that is the one.
         for name, value in frame.f_locals.items():
@@ -56,7 +56,8 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
                 entered = frame.f_code is failed.entry
                 for position in by_name[name]:
                     called = entered and failed.slots[position].group == "call"
-                    if called or _is_passed(values, name, failed, position):
+                    making = frame.f_code.co_name == "__init__" and failed.assignment[position] is None
+                    if called or making or _is_passed(values, name, failed, position):
                         found.setdefault((position, ()))
             elif name.startswith(_SELF):
                 sources = stored_by(values["self"].__class__) if "self" in values else {}
@@ -66,10 +67,9 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
                 found.setdefault(place)
     for word in (*clues.words, *re.findall(r"\w+", clues.text)):
         found.update(dict.fromkeys((position, ()) for position in by_name.get(word, ())))
-    paths: dict[tuple[int, PartPath], None] = {}
-    # A part of a structure is at fault as well where the structure is.
+    paths = dict(found)
+    # A part of a structure may be at fault as well where the structure is, less likely than one that is named.
     for one, path in found:
-        paths.setdefault((one, path))
         for inner, _ in parts_of(part_at(failed.assignment[one], path), None):
             paths.setdefault((one, (*path, *inner)))
     for position in sorted(range(len(failed.slots)), key=lambda position: failed.slots[position].group):

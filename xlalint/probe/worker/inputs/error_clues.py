@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,6 +38,9 @@ _INCREASING: Final = re.compile(
 )
 _ENTRY: Final = re.compile(r"['\"](\w+)['\"]\s*:")
 _QUOTED: Final = re.compile(r"['\"`]([A-Za-z_][\w./-]{0,40})['\"`]")
+# An operation does not take the dtype of some of its arguments.
+_REFUSED: Final = re.compile(r"Value for attr '(\w+)' of .*?signature=([^->]*)", re.S)
+_BEYOND: Final = re.compile(r"out of (?:range|bound)|is not in \[|must be less|invalid ind|does not index into", re.I)
 _ATTRIBUTE: Final = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
 
 
@@ -60,6 +64,8 @@ class ErrorClues:
     whole: bool  # whole numbers, of whatever dtype
     increasing: bool  # numbers in their order
     shapes: tuple[tuple[int, ...], ...]  # that it names
+    beyond: bool  # an index is outside of what there is
+    arguments: tuple[str, ...]  # of an operation that it is about
     fellows: tuple[str, ...] = ()  # attributes that are read together with the missing one
     modes: tuple[str, ...] = ()  # the words of which one is asked for
 
@@ -88,7 +94,15 @@ class ErrorClues:
             _WHOLE.search(text) is not None,
             _INCREASING.search(text) is not None,
             tuple(dict.fromkeys(_sizes(found) for found in _SHAPE.findall(text))),
+            _BEYOND.search(text) is not None,
+            tuple(_refused(text)),
         )
+
+
+def _refused(text: str) -> Iterator[str]:
+    for attribute, signature in _REFUSED.findall(text):
+        said = (one.strip().partition(":") for one in signature.split(","))
+        yield from (name for name, _, dtype in said if dtype.strip() == attribute)
 
 
 def _sizes(text: str) -> tuple[int, ...]:

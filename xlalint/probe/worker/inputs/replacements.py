@@ -20,7 +20,7 @@ from .error_clues import ErrorClues
 from .numbers import SIZE
 from .parts import Assignment, part_at, with_part
 from .settings import is_settings, settings
-from .slots import IDENTITY, OBJECTS, Choice, Slot, of_class, tensor
+from .slots import IDENTITY, OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
 from .tensors import FORMS, ComposedInput, ObjectInput, map_specs
 
 _IMAGE: Final = (2, 8, 8, 3)
@@ -35,6 +35,7 @@ _SHAPES: Final = re.compile(
     r"shape|rank|dim|axis|size|broadcast|incompatible|index|unpack|out of (?:range|bounds)", re.I
 )
 _ONE_ELEMENT: Final = re.compile(r"truth value of an array|size-1 arrays|scalar arrays can be converted")
+_SAME_RANK: Final = re.compile(r"same (?:number of dimensions|rank)|\branks?\b.*\bmatch|equal ranks?", re.I)
 _ASKED: Final = re.compile(r"\b(?:must|expected|expects|should|requires?)\b", re.I)
 _OF_STRINGS: Final = {name for name in (*dir(str), *dir(bytes)) if not name.startswith("_") and name not in dir(tuple)}
 _TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ArrayImpl", "ndarray")
@@ -55,8 +56,12 @@ def changes(failed: FailedCall) -> Iterator[Assignment]:
         part = part_at(failed.assignment[slot], path)
         for rank, other in enumerate(_others(part, failed.slots[slot] if not path else None, clues, classes)):
             made = with_part(failed.assignment, slot, path, other)
-            certain = isinstance(part, Many) and _sizes_of(part) in clues.shapes and rank == 0
-            unlikely = _OF_DEFAULTS if part is None and failed.slots[slot].name not in clues.text else 0
+            certain = rank == 0 and isinstance(part, Many) and _sizes_of(part) in clues.shapes
+            certain = certain or (
+                _is_wrong_key(part, failed.error) and isinstance(other, Literal) and other.value in clues.modes
+            )
+            named = failed.slots[slot].name in clues.text or (clues.attribute or ("",))[0] == "NoneType"
+            unlikely = _OF_DEFAULTS if part is None and not named else 0
             ranked.append((0 if certain else rank + 2 * position + unlikely, position, made))
     ranked += [(_SWITCHED, len(faults), made) for made in _switched(failed)]
     together = list(_together(failed, clues))
@@ -101,6 +106,10 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield from (Literal(word) for word in ("same", "relu", "sum"))
     if rank and _ONE_ELEMENT.search(clues.text):
         yield spec(part.dtype, *shape[1:], style=part.style)
+    if _SAME_RANK.search(clues.text):
+        yield from (_of_rank(part, other) for other in dict.fromkeys(map(len, clues.shapes)) if other != rank)
+    if clues.beyond and part.style != "flags" and part.dtype not in ("bool", "string"):
+        yield replace(part, style="flags")
     if clues.increasing and part.style != "sorted":
         yield replace(part, style="sorted")
     if clues.whole and not part.style:
@@ -122,12 +131,6 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield replace(part, style="sparse")
     if "RaggedTensor" in clues.text and part.style != "ragged":
         yield replace(part, style="ragged")
-    if (
-        re.search(r"out of (?:range|bound)|is not in \[|must be less|invalid ind", clues.text, re.I)
-        and part.style != "flags"
-        and "int" in part.dtype
-    ):
-        yield replace(part, style="flags")
     if part.style:
         yield replace(part, style="")
     if clues.unpack is not None:
@@ -209,6 +212,8 @@ def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterat
             yield Many(part.kind, (*part.items, *(first,) * count)[:count])
     if clues.unpack is not None and clues.unpack != len(part.items):
         yield Many(part.kind, (*part.items, *(first,) * clues.unpack)[: clues.unpack])
+    if part.items and all(isinstance(item, Spec) for item in part.items):  # it may be a structure of sizes
+        yield Many(part.kind, (Literal(SIZE),) * len(part.items))
     if clues.kind in ("IndexError", "ValueError", "AssertionError", "TypeError") and len(part.items) < 6:
         yield Many(part.kind, (*part.items, first))
     if part.items:
@@ -304,6 +309,11 @@ def _instead_of_settings(part: ComposedInput, clues: ErrorClues) -> Iterator[Cho
         yield settings({**dict.fromkeys((*clues.fellows, missed), Literal(SIZE)), **known})
 
 
+def _is_wrong_key(part: Choice, error: BaseException) -> bool:
+    """Whether an input is the key that a dictionary does not have."""
+    return isinstance(error, KeyError) and isinstance(part, Literal) and error.args[:1] == (part.value,)
+
+
 def _switched(failed: FailedCall) -> Iterator[Assignment]:
     """With the switches set otherwise that the failing line depends on."""
     for position in switches_of(failed):
@@ -377,6 +387,8 @@ def _classes(failed: FailedCall, clues: ErrorClues) -> tuple[Choice, ...]:
                         found.setdefault(choice)
         if found:
             break
+    if clues.attribute is not None and not found and not _is_of_tensors(clues.attribute[1]):
+        return tuple(one for one in OF_LIBRARIES if _has(one, clues.attribute[1]))
     return tuple(found)
 
 

@@ -217,6 +217,21 @@ OBJECTS: Final = {
 }
 
 
+def _layer(name: str, *sizes: int) -> ObjectInput:
+    inside = ", ".join(map(str, sizes))
+    return ObjectInput(f"keras.layers.{name}({inside})", lambda: getattr(_keras().layers, name)(*sizes))
+
+
+# Layers that code is given for their attributes, the likeliest first.
+OF_LIBRARIES: Final = (
+    _layer("ReversibleEmbedding", SIZE, SIZE),
+    _layer("Embedding", SIZE, SIZE),
+    _layer("Dense", SIZE),
+    _layer("LSTM", SIZE),
+    _layer("Conv2D", SIZE, 1),
+)
+
+
 # -- annotations ------------------------------------------------------------------------------------------------------
 
 
