@@ -22,7 +22,8 @@ uses the selection `m`:
 
 If one mask selects from two tensors that are then combined, as in `loss(outputs[mask], labels[mask])`, TensorFlow 2.21
 compiles it and the result equals eager execution. TensorFlow 2.15 refuses it ("Fail to proof the equality of two
-dimensions"). XLA folds a mask made of constants or shapes and gives the result a static shape.
+dimensions"). XLA folds a mask made of constants or shapes and gives the result a static shape; but not one that was
+made before, as `self.mask = tf.constant(..)` in a constructor: the function captures it, and gets it as an argument.
 
 ## Example
     label_mask = labels >= 0
@@ -43,7 +44,7 @@ labels, 0)`). A reduction of the selection itself needs no weights:
 
 ## Not flagged
 - Indices and slices (`x[i]`, `x[1:]`), and three-argument `tf.where`.
-- Masks known at trace time: lists, NumPy arrays, comparisons of constants or of `tf.shape`.
+- Masks known at trace time: lists, NumPy arrays, constants of the function itself, comparisons of `tf.shape`.
 - NumPy arrays on the host, and functions that `tf.data` maps.
 
 ## Fix safety
@@ -77,6 +78,7 @@ that is not reduced is shown only, as `tf.where(mask, x, 0)`.
 from collections.abc import Iterator
 
 from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence, Tensor
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
 from xlalint.fixes.masks import selection
@@ -90,6 +92,7 @@ from ._jax import MASK, fails
 
 # The parameters that hold the values and the mask.
 SELECTIONS = {"tf.boolean_mask": ("tensor", "mask"), "tnp.compress": ("a", "condition")}
+OF_NUMPY = "compute this mask with NumPy, or inside the function: XLA gets a tensor from outside as an argument"
 
 
 class BooleanMask(Rule):
@@ -403,7 +406,9 @@ def f(x, labels):
                 if tensor.bounded is not None:
                     self._consumers.setdefault(tensor.bounded.location, []).append(event)
                 yield from self._shapes.consumed(event)
-            case IndexWith(base=base, index=(index,), node=node) if (mask := as_tensor(index)) and mask.is_mask:
+            case IndexWith(base=base, index=(index,), node=node) if (
+                mask := as_tensor(index, Dependence.CAPTURED)
+            ) and mask.is_mask:
                 match node.slice:
                     case [cst.SubscriptElement(cst.Index(mask_node))]:
                         yield from self._begin(Selection(event.location, node.value, mask_node, base, index))
@@ -419,6 +424,8 @@ def f(x, labels):
     def _begin(self, chosen: Selection, has_rewrite: bool = True) -> Iterator[Draft]:
         what = f"the shape of `{brief(chosen.location.node)}` depends on the values of the mask"
         consumers = self._consumers.setdefault(chosen.location, [])
-        rewrite = selection(chosen, consumers) if has_rewrite else None
+        mask = chosen.mask_value
+        help = OF_NUMPY if isinstance(mask, Tensor) and mask.dependence is Dependence.CAPTURED else None
+        rewrite = selection(chosen, consumers) if has_rewrite and help is None else None
         jax = fails(what, MASK) if isinstance(chosen.location.node, cst.Subscript) else None
-        yield from self._shapes.begin(chosen.location, f"{what}; {NAMED}", rewrite=rewrite, jax=jax)
+        yield from self._shapes.begin(chosen.location, f"{what}; {NAMED}", help, rewrite=rewrite, jax=jax)

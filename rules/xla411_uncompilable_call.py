@@ -47,8 +47,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
-from xlalint.analysis.domain.kinds import as_tensor
-from xlalint.analysis.domain.values import Dependence, Sequence, Static, Value
+from xlalint.analysis.domain.kinds import as_tensor, of_the_trace
+from xlalint.analysis.domain.values import Sequence, Static, Value
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts import tables
@@ -121,9 +121,9 @@ def sized_by_a_tensor(arguments: Mapping[str, Value]) -> bool:
     """Whether the shape, the first argument, has a size that is a tensor, also one that was read of a shape."""
     match arguments.get("shape", arguments.get("*0")):
         case Sequence(items=tuple(items)):
-            return any(as_tensor(item, Dependence.SHAPE) is not None for item in items)
+            return any(of_the_trace(item) is not None for item in items)
         case shape:
-            return shape is not None and as_tensor(shape, Dependence.SHAPE) is not None
+            return shape is not None and of_the_trace(shape) is not None
 
 
 # What is traced and does not compile: when, and what to say.

@@ -35,8 +35,7 @@ Shown only: you have to decide what a violation means.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.kinds import as_tensor
-from xlalint.analysis.domain.values import Dependence
+from xlalint.analysis.domain.kinds import of_the_trace
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.fixes.quoted import brief, parent
@@ -171,7 +170,7 @@ class L(tf.keras.layers.Layer):
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case ApiCall(api=api, arguments=arguments) if event.context.kind is ContextKind.XLA and any(
-                as_tensor(value, Dependence.SHAPE) for value in arguments.values()
+                of_the_trace(value) for value in arguments.values()
             ):
                 waited = api not in HANDING_ON and not isinstance(parent(event.location), cst.Expr)
                 message = f"XLA ignores `{brief(event.location.node)}` and compiles the program without the check"

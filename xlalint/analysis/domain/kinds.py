@@ -141,6 +141,12 @@ def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor |
     return best
 
 
+def of_the_trace(value: Value) -> Tensor | None:
+    """The tensor that `value` is or may be, where the trace makes it, of shapes or of data."""
+    tensor = as_tensor(value, Dependence.SHAPE)
+    return None if tensor is None or tensor.eager else tensor
+
+
 def leaves(value: Value | None) -> Iterator[Value]:
     """Everything inside a structure of lists, tuples, dicts and alternatives."""
     match value:

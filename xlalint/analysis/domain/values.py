@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
 
 class Dependence(IntEnum):
-    """How late a tensor's content is known."""
+    """How late a tensor's content is known. `CAPTURED`: in a tensor from outside of the trace, it is always the same,
+    but XLA gets it as an argument and folds nothing that is computed from it."""
 
     STATIC = 0
     SHAPE = 1
-    VALUE = 2
+    CAPTURED = 2
+    VALUE = 3
 
 
 class _Unset:
@@ -173,7 +175,7 @@ class Tensor(Record):
     of_tensorflow: bool = False  # TensorFlow's function makes it, whatever Keras runs on
     traced: bool = False  # a function of Keras makes it of shapes or constants: JAX has no number while it traces
     int32: Location | None = None  # where a variable of 32-bit integers is created, which lives in the host's memory
-    eager: bool = False  # kept by a constructor that runs eagerly: it has its values in a trace, too
+    eager: bool = False  # made before the trace that captures it: Python can read it there, too
 
     @property
     def is_mask(self) -> bool:

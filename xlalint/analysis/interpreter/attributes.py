@@ -37,6 +37,7 @@ from ..library.strategies import making_of
 from ..library.text import METHODS as TEXT_METHODS
 from ..record import replace
 from .asked_backends import made_by_tensorflow, report_attribute
+from .captured import captured, kept
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import with_dimensions
 from .frames import Arguments, Compilation, Frame
@@ -97,7 +98,7 @@ class Attributes(Interpreter):
             case ApiObject("tf.IndexedSlices", payload=value) if name == "values" and value is not None:
                 return value
             case ModuleValue(module):
-                return self.project.member(module, name) or UNKNOWN
+                return captured(frame, self.project.member(module, name) or UNKNOWN)
             case Instance():
                 return self._instance_attribute(frame, owner, name, node)
             case ClassValue(cls) if name == "_make" and self.is_record(cls):
@@ -151,7 +152,8 @@ class Attributes(Interpreter):
 
     def _instance_attribute(self, frame: Frame, owner: Instance, name: str, node: cst.BaseExpression) -> Value:
         if owner.cls.view_of is None and name in owner.attributes:
-            return owner.attributes[name]
+            held = owner.attributes[name]
+            return captured(frame, held) if frame.context.kind is ContextKind.HOST else held
         method = owner.cls.find(name)
         if method is not None:
             own = self.bound_method(frame, method, owner, node)
@@ -260,7 +262,7 @@ class Attributes(Interpreter):
             attributes = self.class_attributes(ancestor)
             if name in attributes:
                 named = not name.startswith("_") and is_enum(ancestor)
-                return Static(Member(ancestor, name)) if named else attributes[name]
+                return Static(Member(ancestor, name)) if named else captured(frame, attributes[name])
         return None
 
     def set_attribute(self, frame: Frame, owner: Value, name: str, value: Value) -> None:
@@ -274,10 +276,7 @@ class Attributes(Interpreter):
             elif isinstance(option, ClassValue):
                 self.writes.assign(option.cls, self.class_attributes(option.cls), name, value)
             elif isinstance(option, Instance):
-                constructed = frame.function is not None and frame.function.name == "__init__"
-                if isinstance(value, Tensor) and constructed and frame.context.kind in NOT_TRACED:
-                    value = value.with_(eager=not value.variable)
-                self.writes.assign(option, option.attributes, name, value)
+                self.writes.assign(option, option.attributes, name, kept(frame, value))
 
     @staticmethod
     def decorators_of(function: Function) -> frozenset[str]:

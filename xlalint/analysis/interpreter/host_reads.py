@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import as_tensor, is_told
+from ..domain.kinds import as_tensor, is_told, of_the_trace
 from ..domain.values import Dependence, Origin, Sequence, Structure, Tensor, Value
 from .contexts import ContextKind
 from .events import HostRead, MixNumber
@@ -34,7 +34,7 @@ def report_host_read(
 def report_constant(interpreter: Interpreter, frame: Frame, name: str, value: Value, node: cst.BaseExpression) -> None:
     """Say that a constant is made of a tensor, which no trace can: of one that was computed before, it can."""
     given = value.tensor if isinstance(value, Structure) else value
-    if (tensor := as_tensor(given, Dependence.SHAPE)) is not None:
+    if (tensor := of_the_trace(given)) is not None:
         if frame.context.kind is ContextKind.OPEN:
             frame.summary.host_only = True  # eagerly it works
         interpreter.emit(frame, HostRead, node, value=tensor, reader=name)

@@ -11,6 +11,8 @@ from ..domain.kinds import settled
 from ..domain.values import UNKNOWN, Deferred, Unknown, Value
 from ..program import customary_names as libraries
 from ..program.python_library import BUILTINS
+from .captured import captured
+from .contexts import ContextKind
 from .frames import Frame
 from .interface import Handlers, Interpreter
 
@@ -25,11 +27,11 @@ class Names(Interpreter):
             if scope.env is not None and (value := scope.env.get(name)) is not None:
                 if isinstance(value, Deferred):
                     value = scope.env[name] = settled(value)
-                return value
+                return captured(frame, value) if scope.context.kind is ContextKind.HOST else value
             scope = scope.parent
         found = frame.module.lookup(name)
         if found is not None:
-            return found
+            return found if frame.module in self.fragments else captured(frame, found)
         if name in BUILTINS:
             return BUILTINS[name]
         if name in libraries.OF_IPYTHON:

@@ -76,6 +76,8 @@ class Operations(Interpreter):
                 return Static(varies=varies, rounded=-way) if varies or way else STATIC
             case Structure():
                 return value.tensor
+            case Tensor(eager=True):
+                return value.with_(eager=False)
             case _:
                 return value
 

@@ -16,6 +16,7 @@ from ..files.unit import Location
 from ..library.strategies import RUNS, sets_up
 from ..program.backends import NAMES
 from ..program.signs import Shows, Sign
+from .captured import is_answered
 from .contexts import Context, ContextKind
 from .events import UNSEEN, ApiCall, BranchOn, Event, HostRead, IterateOver, LoopWhile, Setup, SetupCall, TruthOf
 from .frames import Arguments, Frame, Use, note_use
@@ -44,6 +45,8 @@ class Reporting(Interpreter):
         if issubclass(kind, Setup):
             self.set_up = True
         elif frame.context.kind is ContextKind.HOST and not self.options.include_host:
+            return
+        if is_answered(frame, kind, content):
             return
         event = kind(Location(frame.unit, node), frame.context, None, frame.loop > 0, **content)
         frame.summary.events.append(event)

@@ -331,7 +331,7 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
             carried = flag == "chance"
         case "bounded":
             decisive = content(call, ("mask", "condition")) if call.get("mask", "condition") is not None else inside
-            if decisive.dependence is Dependence.VALUE:  # a constant mask gives a static shape
+            if decisive.dependence >= Dependence.CAPTURED:  # a constant mask gives a static shape
                 bounded = here and replace(here, axes=masked_axes(call, rank))
                 dependence, origin, carried = Dependence.VALUE, origin or here, True
         case "shape" | "filled":
