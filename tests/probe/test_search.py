@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from xlalint.probe.target import Parameter
-from xlalint.sources.specs import Literal
+from xlalint.sources.specs import Literal, spec
 
 from .test_drive import Driver
 
@@ -155,6 +155,15 @@ def test_a_part_that_changes_nothing_of_an_error_comes_later() -> None:
         queue.answered(assignment, same)
         order.append(assignment)
     assert order.index((Literal(0), Literal(1))) < 6
+
+
+def test_large_tensors_that_are_passed_are_made_smaller_alike() -> None:
+    from xlalint.probe.worker.inputs.passed import shrunk
+
+    passed = (spec("float32", 2, 743, 201, 1000), spec("int32", 2, 200), Literal(1000), Literal(True))
+    small = (spec("float32", 2, 13, 11, 15), spec("int32", 2, 10), Literal(15), Literal(True))
+    assert shrunk(passed) == small
+    assert shrunk(small) == small
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from xlalint.sources.packages import is_test
 
 from ..code.importing import Loaded, LoadError, load
 from ..inputs.parts import Assignment
-from ..inputs.passed import PassedCall, Project, with_passed
+from ..inputs.passed import PassedCall, Project, shrunk, with_passed
 from .harnesses import Harness
 
 _MOST: Final = 3  # calls whose arguments are tried
@@ -30,7 +30,7 @@ class Passing:
     _spaces: dict[str, Mapping[str, Any] | None] = field(default_factory=dict)
 
     def to(self, harness: Harness) -> list[Assignment]:
-        """The first guesses with what is passed in their places: as it is, and with other numbers."""
+        """The first guesses with what is passed in their places: with other numbers, and as it is."""
         names = {"call": getattr(harness.entry, "co_name", ""), "init": getattr(harness.owner, "__name__", "")}
         groups = {slot.group for slot in harness.slots}
         project = Project(self.roots, self._space_of)
@@ -40,7 +40,10 @@ class Passing:
             chosen: dict[str, PassedCall] = {
                 group: several[min(number, len(several) - 1)] for group, several in calls.items() if several
             }
-            found += [with_passed(harness.slots, chosen, generated) for generated in (True, False)]
+            drawn = with_passed(harness.slots, chosen, generated=True)
+            found.append(small := shrunk(drawn))
+            if small == drawn:  # what is large is not run as it is
+                found.append(with_passed(harness.slots, chosen, generated=False))
         return found
 
     def _space_of(self, path: str) -> Mapping[str, Any] | None:

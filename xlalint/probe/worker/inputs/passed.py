@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from math import prod
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from xlalint.sources.packages import is_test, tests_beside
+from xlalint.sources.specs import Form, Literal, Spec, leaves
 
 from ..backends import backend
 from .configurations import texts_below
 from .parts import Assignment
 from .recorded_calls import form_of
 from .slots import Choice, Slot
+from .tensors import map_specs
 
+_LARGE: Final = 1 << 16  # elements
+_SMALL: Final = 8  # sizes that stay
 _MOST_CALLS: Final = 12  # that are looked at
 _DEEPEST: Final = 8  # names behind names
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -75,6 +80,28 @@ def with_passed(slots: Sequence[Slot], calls: Mapping[str, PassedCall], generate
                 choice = form_of(value, generated)
         found.append(choice)
     return tuple(found)
+
+
+def shrunk(assignment: Assignment) -> Assignment:
+    """With smaller tensors where one is large: sizes that are equal or follow each other stay so."""
+    specs = [spec for one in assignment if isinstance(one, Form) for spec in leaves(one)]
+    if all(prod(spec.shape()) <= _LARGE for spec in specs):
+        return assignment
+    small, before = {0: 0}, 0
+    for size in sorted({size for spec in specs for size in spec.shape()}):
+        behind = small[before] + 1 if size == before + 1 else max(small[before], _SMALL) + 2
+        small[size] = size if size <= _SMALL else behind
+        before = size
+
+    def smaller(spec: Spec) -> Spec:
+        return replace(spec, dims=tuple((small[size], small[size]) for size in spec.shape()))
+
+    return tuple(
+        Literal(small[one.value])
+        if isinstance(one, Literal) and type(one.value) is int and one.value in small
+        else map_specs(one, smaller)
+        for one in assignment
+    )
 
 
 @dataclass(frozen=True)
