@@ -222,6 +222,33 @@ class L(keras.layers.Layer):
     }
 
 
+@pytest.mark.parametrize(
+    "asked",
+    ['os.environ.get("KERAS_BACKEND")', 'os.environ["KERAS_BACKEND"]', 'os.getenv("KERAS_BACKEND", "tensorflow")'],
+)
+def test_the_variable_that_keras_reads_is_the_backend(tmp_path: Path, asked: str) -> None:
+    text = f"""\
+import os
+import keras
+from keras import ops
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        if {asked} == "tensorflow":
+            return self.chosen(x)
+        elif {asked} in ("jax", "torch"):
+            return ops.sum(x[x > 2.0])
+        if {asked.replace("BACKEND", "HOME")} == "tensorflow":
+            return ops.sum(x[x > 3.0])
+
+    def chosen(self, x):
+        return ops.sum(x[x > 1.0])
+"""
+    settings = load([tmp_path], options={"exposure": "certain", "backend": ["tensorflow", "jax"]}, isolated=True)
+    found = {one.span.line: dict(one.backends) for one in linted(tmp_path, {"layer.py": text}, settings)}
+    assert found == {10: {JAX: Effect.FAILS}, 12: {JAX: Effect.FAILS}, 15: {TENSORFLOW: Effect.NAMED, JAX: None}}
+
+
 def test_a_case_that_names_a_backend_is_of_no_other_nor_what_is_defined_there(tmp_path: Path) -> None:
     text = """\
 import keras
@@ -315,6 +342,7 @@ class L(keras.layers.Layer):
 
 MASKED: Final = f"import jax\n{LAYER}"
 CHOOSES: Final = """\
+import os
 from keras.backend import backend
 
 if backend() == "tensorflow":
@@ -332,6 +360,8 @@ elif {jax}:
     [
         ('backend() == "jax" and L', "", ALONE),
         ('not backend() != "jax"', "", ALONE),
+        ('os.environ.get("KERAS_BACKEND", "jax") == "jax"', "", ALONE),
+        ('os.environ["KERAS_BACKEND"] == "jax"', "", ALONE),
         ("unknown()", "", ALONE),
         ('backend() == "jax"', "from pkg.of_jax import layer\n", BOTH),
         ('backend() == "jax"', "if backend() != 'jax':\n    from pkg.of_jax import layer\n", BOTH),

@@ -11,6 +11,7 @@ from ..domain.kinds import as_tensor, options
 from ..domain.values import Array, Dict, OneOf, Sequence, Setting, Static, Structure, Tensor, Value
 from ..library import jax_names
 from ..library.size_parameters import PYTHON_VALUES
+from ..library.strategies import BACKEND_VARIABLE
 from ..record import replace
 from .contexts import ContextKind
 from .events import TensorflowAttribute, TensorflowCall
@@ -43,19 +44,35 @@ _OF_SHAPES: Final = {"rank": "len({shape})", "ndims": "len({shape})", "as_list":
 _CONSTANTS: Final = (cst.SimpleString, cst.Tuple, cst.List, cst.Set)
 
 
+def of_variable(interpreter: Interpreter, variable: Value) -> Value | None:
+    """What a variable of the environment holds, where it is the one that Keras reads; nobody asks where JAX is not."""
+    return ASKED if variable == BACKEND_VARIABLE and interpreter.project.files.jax else None
+
+
 def by_comparison(interpreter: Interpreter, frame: Frame, test: cst.Comparison, outcome: bool) -> None:
     """Narrow the backends that run what follows, where a test compares the backend with names."""
     match test:
         case cst.Comparison(
-            left=cst.Name() | cst.Attribute() | cst.Call(args=[]) as asked,
+            left=cst.Name() | cst.Attribute() | cst.Subscript() | cst.Call() as asked,
             comparisons=[cst.ComparisonTarget(operator=sign, comparator=names)],
-        ) if isinstance(names, _CONSTANTS) and interpreter.evaluate(frame, asked) == ASKED:
+        ) if isinstance(names, _CONSTANTS) and _is_plain(asked) and interpreter.evaluate(frame, asked) == ASKED:
             named = _named(interpreter.evaluate(frame, names))
             match sign:
                 case cst.Equal() | cst.In():
                     keep(frame, named if outcome else frozenset(Backend) - named)
                 case cst.NotEqual() | cst.NotIn():
                     keep(frame, frozenset(Backend) - named if outcome else named)
+
+
+def _is_plain(asked: cst.BaseExpression) -> bool:
+    """Whether an expression can be evaluated once more: it passes and looks up nothing but texts."""
+    match asked:
+        case cst.Call(args=arguments):
+            return all(isinstance(argument.value, cst.SimpleString) for argument in arguments)
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
+            return isinstance(key, cst.SimpleString)
+        case _:
+            return not isinstance(asked, cst.Subscript)
 
 
 def by_pattern(frame: Frame, value: Value, pattern: cst.MatchPattern, left: frozenset[Backend]) -> frozenset[Backend]:

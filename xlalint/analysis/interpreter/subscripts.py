@@ -47,6 +47,7 @@ from ..library.objects import UPDATED
 from ..program.project import Project
 from ..program.stepped_slices import leaves_a_rest
 from ..record import replace
+from .asked_backends import of_variable
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import dimension_at, read_at, report_dimension
 from .events import Consume, HostRead, IndexWith
@@ -132,6 +133,8 @@ class Subscripts(Interpreter):
                 return self._index_tensor(frame, node, base, index, store)
             case Sequence() | Dict():
                 return self._index_container(frame, node, base, index)
+            case Api("os.environ") if (asked := of_variable(self, index[0])) is not None:
+                return asked
             case Array():
                 return Array(base.dtype, varies=after_index(base.varies, index))
             case Static(constant) if isinstance(constant, tuple | list | str):

@@ -7,7 +7,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.values import NONE, UNKNOWN, Static, Value
-from ..interpreter.asked_backends import ASKED
+from ..interpreter.asked_backends import ASKED, of_variable
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..program.signs import Shows
@@ -37,9 +37,16 @@ def _version(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     return Static(_KERAS_3) if interpreter.project.files.jax else None
 
 
+def _variable(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`os.environ.get("KERAS_BACKEND")`."""
+    return of_variable(interpreter, arguments.get(0, "key") or UNKNOWN)
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "keras.backend.backend": _backend,
     "keras.backend.set_backend": _set_backend,
     "keras.config.set_backend": _set_backend,
     "keras.version": _version,
+    "os.environ.get": _variable,
+    "os.getenv": _variable,
 }

@@ -32,7 +32,7 @@ def _holds(test: ast.expr, backend: str, api: Callable[[str], str | None]) -> bo
         case ast.UnaryOp(ast.Not(), operand):
             held = _holds(operand, backend, api)
             return None if held is None else not held
-        case ast.Compare(ast.Call(func=func, args=[]), [sign], [names]) if api(ast.unparse(func)) == _ASKED:
+        case ast.Compare(asked, [sign], [names]) if _asks(asked, api):
             named = _constants(names)
             if named is None:
                 return None
@@ -42,6 +42,19 @@ def _holds(test: ast.expr, backend: str, api: Callable[[str], str | None]) -> bo
                 case ast.NotEq() | ast.NotIn():
                     return backend not in named
     return None
+
+
+def _asks(asked: ast.expr, api: Callable[[str], str | None]) -> bool:
+    """Whether an expression is the backend: `keras.backend.backend()`, or the variable that Keras reads."""
+    match asked:
+        case ast.Call(func=func, args=[]):
+            return api(ast.unparse(func)) == _ASKED
+        case ast.Call(func=func, args=[ast.Constant(value="KERAS_BACKEND"), *_]):
+            return ast.unparse(func) in ("os.environ.get", "os.getenv")
+        case ast.Subscript(value=read, slice=ast.Constant(value="KERAS_BACKEND")):
+            return ast.unparse(read) == "os.environ"
+        case _:
+            return False
 
 
 def _constants(names: ast.expr) -> list[object] | None:
