@@ -44,6 +44,9 @@ OF_GRADIENTS: Final = frozenset(("while-loop-gradient", "gradient-without-kernel
 # Rules about values that are out of a range, or no numbers.
 OF_EXTREMES: Final = frozenset(("ignored-assertion", "unchecked-index", "undefined-number"))
 
+# Rules about values that XLA wants to know when it compiles.
+_OF_CONSTANTS: Final = ("size-from-value", "position-from-value")
+
 _FED: Final = "the finding is about what the program feeds, and the probe makes up its inputs"
 _OTHER_INPUTS: Final = "the finding is about inputs that eager execution refuses, and the probe uses others"
 # Rules whose findings no call of the function around them can refute, and why.
@@ -98,6 +101,9 @@ def _reasons(finding: Finding, outcome: Outcome, statements: Statements, backend
         yield "the finding says that this TensorFlow compiles it"
     if (beyond := _BEYOND.get(finding.name)) is not None:
         yield beyond
+    called = finding.context is not None and len(finding.context.trail) > 1
+    if finding.effect is Effect.FAILS and finding.name in _OF_CONSTANTS and called:
+        yield "the finding is about how its callers compute the value, and they were not compiled with it"
     if finding.name in OF_LAUNCHES:
         yield from _without_launches(outcome, on_line)
         return
@@ -161,6 +167,8 @@ def _of_call(finding: Finding, varied: Varied) -> bool:
     """The flagged call makes an operation of this type."""
     if apart(finding, varied.spot) or varied.op not in ops_of(finding.api):
         return False
+    if finding.effect is Effect.FAILS and (missing := _missing_of(finding.api)) and varied.op not in missing:
+        return False  # the arguments with which the call makes the operation in question were not there
     return finding.effect is not Effect.RECOMPILES or _of_constant(finding, varied)
 
 
@@ -195,7 +203,7 @@ _EVIDENCE: Final[Mapping[str, _Evidence]] = {
         ),
         _Evidence(_of_read),
     ),
-    **dict.fromkeys(("size-from-value", "position-from-value"), _Evidence(_of_constant)),
+    **dict.fromkeys(_OF_CONSTANTS, _Evidence(_of_constant)),
     **dict.fromkeys(
         ("boolean-mask", "unique", "where-positions", "partition-ragged-sparse", "unpadded-nms"),
         _Evidence(_of_selection, "with these inputs the line always selects the same number of elements"),
@@ -204,8 +212,15 @@ _EVIDENCE: Final[Mapping[str, _Evidence]] = {
 }
 _EVIDENCE_BY_JAX: Final[Mapping[str, _Evidence]] = {
     **_EVIDENCE,
-    **dict.fromkeys(("size-from-value", "position-from-value", _CALL), _Evidence(_within)),
+    **dict.fromkeys((*_OF_CONSTANTS, _CALL), _Evidence(_within)),
 }
+
+
+@cache
+def _missing_of(api: str) -> frozenset[str]:
+    """Those of them that XLA cannot compile."""
+    fact = tables.api(api) or tables.api(api.rpartition(".")[0])
+    return frozenset(op for case in (fact.cases if fact is not None else ()) for op in case.missing)
 
 
 @cache

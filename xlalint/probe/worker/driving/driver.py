@@ -254,7 +254,7 @@ class _Driver:
             harness.slots, harness.run, self.own, harness.entry, wanted, self.note, avoid, left, self._roots
         )
         if self.given is None:
-            harness.search.others = partial(self._passing.to, harness)
+            harness.search.others = lambda: [*harness.others, *self._passing.to(harness)]
         try:
             solution = harness.search.solve()
         except NotFoundError as error:

@@ -14,6 +14,7 @@ from xlalint.probe.target import Parameter
 from ..backends import backend
 from ..code.messages import described
 from ..inputs.culprits import frames_of
+from ..inputs.parts import Assignment
 from ..inputs.recorded_calls import RecordedCall, forms_of, recorded
 from ..inputs.search import Run, Search, Solution
 from ..inputs.slots import Choice, Slot, python_function_of, slots_of, tensor
@@ -40,7 +41,8 @@ Given: TypeAlias = Mapping[str | int, Choice]  # the user's inputs, by name or p
 class Harness:
     """What a definition asks for and how it is run.
 
-    `ready` makes the thing to call of the inputs that were found; `how` puts it into words.
+    `ready` makes the thing to call of the inputs that were found; `how` puts it into words; `others`: inputs to try as
+    soon as the first guess fails.
     """
 
     slots: list[Slot]
@@ -51,6 +53,7 @@ class Harness:
     owner: type | None = None
     state: Callable[[], list[Any]] = list
     search: Search | None = None
+    others: Sequence[Assignment] = ()
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,8 @@ def of_recorded(call: RecordedCall, owner: type | None, generated: bool) -> Harn
         lambda solution: f"called with {words_of(solution, 'call')}",
         getattr(call.function, "__code__", None),
         owner,
+        # What was seen fits together, which other values may not.
+        others=[tuple(choice for _, choice, _ in forms_of(call, generated=False))] if generated else [],
     )
 
 
