@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `append`, `pop`, new keys, `nonlocal` names and attributes that change in the body of a TensorFlow loop (`for ..
-in tf.range(n)`, the body of `tf.while_loop` or `tf.map_fn`) or in a branch on a tensor.
+in tf.range(n)`, the body of `tf.while_loop` or `tf.map_fn`) or in a branch on a tensor. For JAX also variables and metrics of Keras that
+change where only TensorFlow lets them.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. The body is traced once, so Python makes the change once.
@@ -13,6 +14,9 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. The body is traced once, 
 - With Keras 3.15 on JAX 0.10, `variable.assign(..)` in a function that `keras.ops.cond`, `map`, `scan`, `fori_loop`,
   `while_loop` or `vectorized_map` calls raises UnexpectedTracerError, compiled or not. TensorFlow compiles it, but in
   `scan`.
+- With Keras 3.15 on JAX 0.10, `fit` and `evaluate` of a model whose `call`, or a layer's, updates a metric that the
+  object holds raise TypeError ("'NoneType' object is not callable"): the trainer keeps the variables of metrics from
+  `call`. In `compute_loss` and `compute_metrics` it works. TensorFlow compiles it.
 - A new key in one branch fails ("must also be initialized in the else branch").
 - Keys and attributes that the loop statement itself assigns compile, because AutoGraph makes them loop variables.
 
@@ -63,6 +67,8 @@ PLACES = {"loop": "a TensorFlow loop", "branch": "a branch on a tensor"}
 DIFFERS = "the result differs from eager execution"
 UNUSABLE = "using the result outside fails"
 RETURNED = "return the new value from the function, and assign it outside"
+COMPUTED = "update it in `compute_metrics` or `compute_loss` of the model, or pass it to `compile(metrics=[..])`"
+TAKEN = "`fit` raises TypeError, since the trainer keeps the variables of metrics from `call`"
 OUT_OF_SCOPE = Fails("is out of scope and cannot be used here")
 
 
@@ -246,8 +252,53 @@ class L(keras.layers.Layer):
             backend="jax",
             why="`fit` raises UnexpectedTracerError; TensorFlow compiles it",
         ),
+        Bad(
+            """
+import keras
+
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(4)
+        self.size = keras.metrics.Mean()
+
+    def call(self, x):
+        y = self.dense(x)
+        self.size.update_state(y)
+        return y
+""",
+            ["self.size.update_state(y)"],
+            None,
+            effect=Effect.FAILS,
+            backend="jax",
+            help="compute_metrics",
+            why="`fit` raises TypeError; TensorFlow compiles it",
+        ),
     )
     good = (
+        Good(
+            """
+import keras
+from keras import ops
+
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(4)
+        self.size = keras.metrics.Mean()
+
+    def call(self, x):
+        seen = keras.metrics.Mean()
+        seen.update_state(x)
+        return self.dense(x) * seen.result()
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        self.size.update_state(y_pred)
+        return ops.mean(ops.square(y - y_pred))
+""",
+            None,
+            why="a model's own metric in `compute_loss`; on JAX, one that `call` creates works, too",
+        ),
         Good(
             """
 import keras
@@ -425,6 +476,9 @@ for batch in tf.range(3):
                 what = f"`{target}.{form}` in a function of a condition or loop"
                 raises = OnJax(Effect.FAILS, what, "this raises UnexpectedTracerError")
                 yield Draft(what, Effect.FAILS, RETURNED, jax=raises, on_jax_alone=True)
+            case MutateInLoop(form=form, inside="call", target=target):
+                what = f"`{target}.{form}` in `call`"
+                yield Draft(what, Effect.FAILS, COMPUTED, jax=fails(what, TAKEN), on_jax_alone=True)
             case MutateInLoop(form=form) if form in CARRIED and _in_the_statement(event):
                 return
             case MutateInLoop(inside="branch", context=context) if not context.converted:

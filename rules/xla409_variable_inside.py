@@ -16,6 +16,10 @@ tf.function").
 The same holds for 128 classes of Keras 3.15, each created and called inside a function. In Keras 2 it does not hold for
 those that draw random numbers. Layers without weights, such as `Flatten`, may be created anywhere.
 
+Keras 3.15 on JAX 0.10 raises nothing where `call` creates a layer and calls it, and the result is silently wrong: the
+model does not have the weights, so `fit` leaves them alone, and each trace (`fit`, `predict`, another batch size) draws
+other ones. A `Dropout` draws the same mask in each step.
+
 ## Example
     def call(self, x):
         scale = tf.Variable(1.0)
@@ -54,7 +58,7 @@ from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.analysis.library.keras_classes import WEIGHTED
 from xlalint.facts import tables
 from xlalint.fixes.quoted import brief, one_line, path_to
-from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, OnJax, Rule, Severity
 from xlalint.syntax import nodes as cst
 
 from ._names import names
@@ -391,7 +395,7 @@ class L(keras.layers.Layer):
                     sure = api.rpartition(".")[2] not in RANDOM or isinstance(event.arguments.get("rate"), Static)
                     most = Severity.ERROR if sure else Severity.WARNING
                     message = f"`{brief(node)}` creates variables during tracing, but {EXISTING}"
-                    yield Draft(message, Effect.FAILS, OUTSIDE, at_most=most)
+                    yield Draft(message, Effect.FAILS, OUTSIDE, at_most=most, jax=_on_jax(event))
 
     def _makes_variables(self, made: ApiCall) -> bool:
         """Whether a class of Keras, named as such, is made here: what else is called may be an object of it."""
@@ -406,6 +410,16 @@ class L(keras.layers.Layer):
         return is_keras_3 and made.arguments.get("rate") not in (Static(0), Static(0.0))
 
 
+def _on_jax(made: ApiCall) -> OnJax | None:
+    """A layer that each trace creates anew."""
+    if not made.api.startswith("keras.layers."):
+        return None
+    drawn = made.api.rpartition(".")[2] in RANDOM
+    what = f"`{brief(made.node)}` is created in a traced function"
+    return OnJax(Effect.DIVERGES, what, "each call draws the same numbers" if drawn else UNTRAINED)
+
+
+UNTRAINED = "each trace draws other weights, which no training changes and no file holds"
 KERAS_3 = (2, 16)  # the first TensorFlow that comes with it
 EXISTING = "a traced function can only use existing variables"
 OUTSIDE = "create it in `__init__` or `build`"

@@ -18,6 +18,7 @@ from . import (
     keras_backends,
     keras_models,
     logging_levels,
+    metrics,
     notebook_cells,
     ordering,
     own_sizes,
@@ -71,6 +72,7 @@ MODELS: Final = Models(
         **strategies.METHODS,
         **jax_programs.METHODS,
         **control_flow.METHODS,
+        **metrics.METHODS,
     },
     containers=containers.METHODS,
 )
