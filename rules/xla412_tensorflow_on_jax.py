@@ -2,8 +2,8 @@
 
 ## What it does
 Reports calls of TensorFlow's functions with tensors, in code that Keras calls and that runs on JAX: a layer's `call`, a
-loss, a metric, and what they call. `--backend`, `KERAS_BACKEND`, `keras.config`, requirements and imports say what the
-code runs on.
+loss, a metric, and what they call. Also steps of models that take what TensorFlow's trainer passes. `--backend`,
+`KERAS_BACKEND`, `keras.config`, requirements and imports say what the code runs on.
 
 ## What XLA does
 Nothing, for it gets no program. Measured with Keras 3.15 on JAX 0.10 and TensorFlow 2.21: TensorFlow converts its
@@ -17,7 +17,10 @@ and 16 another error. The 28 that do not convert it work: `tf.nest`, `tf.is_tens
 JAX's tensors have no `get_shape` or `set_shape`, and their shapes, which are tuples, no `rank`, `ndims` or `as_list`:
 `AttributeError`, traced or not.
 
-What stands behind such a call has a warning, as JAX does not get there.
+JAX's trainer passes `train_step`, `test_step` and `predict_step` of a model the state before the data: a method that
+takes the data alone raises `TypeError` in `fit`, `evaluate` and `predict`.
+
+What stands behind such a call, or in such a method, has a warning, as JAX does not get there.
 
 ## Example
     import tensorflow as tf
@@ -38,6 +41,7 @@ What stands behind such a call has a warning, as JAX does not get there.
   `tf.inside_function()`, which is False where JAX traces.
 - `tf.data` pipelines and what they map, `tf.io`, callbacks: they run on the host.
 - `tf.keras`, which is Keras 3 itself since TensorFlow 2.16.
+- `def train_step(self, *args)`, which takes what either trainer passes.
 - Constants of TensorFlow that Python values and shapes make.
 
 ## Fix safety
@@ -54,7 +58,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from xlalint.analysis.interpreter.asked_backends import TAKING
-from xlalint.analysis.interpreter.events import Event, TensorflowAttribute, TensorflowCall
+from xlalint.analysis.interpreter.events import Event, OwnStep, TensorflowAttribute, TensorflowCall
 from xlalint.fixes.keras_ops import in_keras_ops
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, OnJax, Rule, Safety, Severity
@@ -75,6 +79,7 @@ RAISES = {
 BEFORE = "what stands before it raises"
 WARNING = Severity.WARNING
 ATTRIBUTE = "use `keras.ops.shape(x)` and `len(x.shape)`, which each backend has"
+STEP = "override `compute_loss`, which each backend calls; or write `def train_step(self, state, data)` for JAX"
 HELP = "use a function of keras.ops, which runs on each backend"
 
 
@@ -82,7 +87,7 @@ class TensorflowOnJax(Rule):
     code = "XLA412"
     name = "tensorflow-on-jax"
     traced = True
-    handles = (TensorflowAttribute, TensorflowCall)
+    handles = (OwnStep, TensorflowAttribute, TensorflowCall)
     bad = (
         Bad(
             """
@@ -189,8 +194,47 @@ class L(keras.layers.Layer):
             effect=Effect.FAILS,
             backend="jax",
         ),
+        Bad(
+            """
+import keras
+from keras import ops
+
+class Net(keras.Model):
+    def train_step(self, data):
+        x, y = data
+        return {"loss": ops.mean(ops.square(self(x) - y))}
+
+class Masked(keras.Model):
+    def predict_step(self, data):
+        return self(data) * 2.0
+""",
+            ["train_step", "predict_step"],
+            None,
+            effect=Effect.FAILS,
+            backend="jax",
+            help="compute_loss",
+            why="`fit` and `predict` raise TypeError; TensorFlow's trainer passes the data alone",
+        ),
     )
     good = (
+        Good(
+            """
+import keras
+
+class Any(keras.Model):
+    def train_step(self, *args, **kwargs):
+        return super().train_step(*args, **kwargs)
+
+class Own(keras.Model):
+    def train_step(self, state, data):
+        return super().train_step(state, data)
+
+    def make(self, data):
+        return data
+""",
+            None,
+            why="steps that take what JAX's trainer passes",
+        ),
         Good(
             """
 import keras
@@ -271,6 +315,10 @@ class Largest(keras.callbacks.Callback):
                 jax = OnJax(Effect.FAILS, what, reason, WARNING if behind else None)
                 rewrite = partial(in_keras_ops, event)
                 yield Draft(what, Effect.FAILS, HELP, jax=jax, on_jax_alone=True, rewrite=rewrite)
+            case OwnStep(name=name):
+                what = f"`{name}` takes the data alone, as TensorFlow's trainer passes it"
+                jax = OnJax(Effect.FAILS, what, "the trainer passes the state as well, so this raises TypeError")
+                yield Draft(what, Effect.FAILS, STEP, jax=jax, on_jax_alone=True)
             case TensorflowAttribute(attribute=attribute, instead=instead):
                 what = f"`.{attribute}` is there with TensorFlow alone"
                 jax = OnJax(Effect.FAILS, what, BEFORE if event.context.behind else "this raises AttributeError")

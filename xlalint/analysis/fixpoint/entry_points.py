@@ -21,6 +21,7 @@ from ..interpreter.events import Event
 from ..interpreter.frames import Arguments, Compilation, Summary
 from ..interpreter.interface import Entry, Options, method_value
 from ..interpreter.interpreter import ProjectInterpreter
+from ..interpreter.trainer_steps import takes_data_alone
 from ..library import api, keras_classes
 from ..models.registry import MODELS
 from ..program.creations import Creations
@@ -260,8 +261,15 @@ class _Analysis:
                     entry, converted, by = f"{entry}, which Keras may compile", own.autograph, None
                 else:
                     converted, by = autograph and not (isinstance(own, Compilation) and not own.autograph), keras
-                aside = is_mostly_outside(cls, method)
-                context = Context(ContextKind.XLA, converted, entry, by_keras=True, keras=by, aside=aside)
+                context = Context(
+                    ContextKind.XLA,
+                    converted,
+                    entry,
+                    by_keras=True,
+                    keras=by,
+                    aside=is_mostly_outside(cls, method),
+                    behind=kind == "model" and takes_data_alone(method),
+                )
                 arguments = role_arguments(kind, name, method)
                 self.interpreter.enter(replace(value, compiled=None), context, arguments, "keras")
 

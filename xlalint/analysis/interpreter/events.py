@@ -227,6 +227,12 @@ class TensorflowAttribute(Event):
     instead: str | None
 
 
+class OwnStep(Event):
+    """A model has a step of its own that takes the data alone; place: its name. `name`: that of the method."""
+
+    name: str
+
+
 class ReadInt32(Event):
     """Code uses a variable of 32-bit integers; place: its name there. `created`: where it is."""
 

@@ -46,6 +46,7 @@ from .interface import Interpreter, Models, Options
 from .jax_compilations import report_jax_call, report_jax_own_call
 from .kept import report_cached
 from .traced_builds import report_traced_build
+from .trainer_steps import report_own_step
 
 # After this many analyses of one function its arguments lose their constants; after the second number it is given up.
 _GENERALISE_AFTER: Final = 8
@@ -224,6 +225,7 @@ class Functions(Interpreter):
         finally:
             self._depth -= 1
         report_traced_build(self, frame, value, summary)
+        report_own_step(self, frame, value, summary)
         if not written and value.scope is not None and self._which(value, node) != which:
             # It changes what is around it, which each scope is to see for itself.
             self._closed_over[node] = None
