@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from xlalint.analysis.domain.kinds import as_tensor
-from xlalint.analysis.domain.values import Dependence, Origin, Sequence, Slice, Tensor, Value
+from xlalint.analysis.domain.kinds import as_tensor, options
+from xlalint.analysis.domain.values import NONE, Dependence, Origin, Sequence, Slice, Static, Tensor, Value
 from xlalint.analysis.interpreter.events import Consume
 from xlalint.linter.rule import Effect
 from xlalint.syntax import nodes as cst
@@ -28,9 +28,16 @@ def data_in(
         case Sequence(items=items, element=element), _:
             for item in (*(items or ()), *((element,) if element is not None else ())):
                 yield from data_in(item, node, at_least)
-        case _:
+        case _ if not _counts_by_python(value):
             if tensor := as_tensor(value, at_least):
                 yield tensor, node
+
+
+def _counts_by_python(value: Value) -> bool:
+    """Whether a size is an item of a list that holds floats as well, of which no size is one: so it is the number."""
+    tensors = [option for option in options(value) if isinstance(option, Tensor)]
+    numbers = any(isinstance(option, Static) and option != NONE for option in options(value))
+    return numbers and all(tensor.dtype == "float" for tensor in tensors)
 
 
 def arguments_from_data(

@@ -390,3 +390,17 @@ def any_of_several(values):
 @tf.function(jit_compile=True)
 def any_of_several_clean(values):
     return values * 2.0 if any([True, tf.reduce_sum(values) > 1.0]) else values
+
+
+# case: a_number_beside_floats(f32[4, 3])
+@tf.function(jit_compile=True)
+def a_number_beside_floats(x):
+    inputs = [tf.exp(x), 2] if x.shape[0] > 2 else [tf.exp(x), 3, 4]
+    return inputs[0] + tf.reduce_sum(tf.zeros([inputs[1]]))
+
+
+# case: a_size_beside_floats(f32[4, 3], i32[])
+@tf.function(jit_compile=True)
+def a_size_beside_floats(x, n):
+    inputs = [tf.exp(x), n] if x.shape[0] > 2 else [tf.exp(x), 3, 4]
+    return inputs[0] + tf.reduce_sum(tf.zeros([inputs[1]]))  # hazard: XLA205 recompiles
