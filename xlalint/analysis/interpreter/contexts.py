@@ -49,7 +49,7 @@ class Context(Record):
     is mostly not compiled, since it takes what is no tensor yet and the host calls it, as one does that is mapped over
     datasets, or since a test calls or has it, or since it is what a layer does only where it is asked to, or with a
     size that nobody is seen to pass; `behind`: on JAX, what stands before it raises; `apart`: it is in a function of a
-    condition or loop, which JAX traces by itself; `eager`: it runs line by line, and a target would have it
+    condition or loop, which JAX traces by itself; `eager`: nobody compiles it, and a target would have it
     compiled."""
 
     kind: ContextKind

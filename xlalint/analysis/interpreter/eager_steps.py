@@ -1,5 +1,5 @@
-"""Steps of training that run line by line: code with a `GradientTape` that no `tf.function` contains. Who moves to a
-target has to compile them, so with a target they are judged as what it would compile."""
+"""Steps of training that nobody compiles: code with a `GradientTape` that runs line by line, or in a plain
+`tf.function`. Who moves to a target has to compile them, so with a target they are judged as what it would compile."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
         return context
     if context.kind in (ContextKind.HOST, *_GRAPHS) and not context.eager:
         interpreter.emit(frame, TakeGradients, node.items[0], order=interpreter.order_of(node.items[0]))
+    if context.kind is ContextKind.GRAPH:
+        return replace(context, kind=ContextKind.XLA, entry=f"{context.entry}, a step of training", eager=True)
     if context.kind is not ContextKind.HOST:
         return context
     name = "top-level code" if frame.function is None else f"`{frame.function.qualname}`"

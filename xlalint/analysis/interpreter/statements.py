@@ -100,8 +100,9 @@ class Statements(Interpreter):
             taped = taped or is_tape(value)
         if taped:
             frame.context = step_context(self, frame, node)
+        step = frame.context
         self.execute_body(frame, node.body)
-        frame.context = context
+        frame.context = step if taped and context.kind is ContextKind.GRAPH else context
 
     def entered(self, frame: Frame, value: Value, node: cst.BaseExpression) -> Value:
         """What `with value as name` binds."""

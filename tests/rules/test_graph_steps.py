@@ -1,0 +1,76 @@
+"""A step of training in a plain `tf.function`: with a target it is judged as what that would compile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from xlalint.findings.findings import Severity
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
+
+MARK: Final = "  # flagged"
+
+STEPS: Final = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD()
+writer = tf.summary.create_file_writer("logs")
+
+def named(x):
+    return tf.strings.length(tf.strings.as_string(x))
+
+@tf.function
+def train(x):
+    tf.print("before the step")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x))
+        tf.print(loss)  # flagged
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    with writer.as_default():
+        tf.summary.scalar("loss", loss, step=0)  # flagged
+    return loss
+
+@tf.function
+def predict(x):
+    tf.print(x)
+    return model(x)
+
+for _ in range(3):
+    train(tf.ones([4, 2]))
+    predict(tf.ones([4, 2]))
+"""
+
+
+@pytest.mark.parametrize("target", ["tpu", None])
+def test_a_step_of_a_plain_function_is_judged_for_a_target(tmp_path: Path, target: str | None) -> None:
+    (tmp_path / "m.py").write_text(STEPS, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings(target=target)).findings if one.code == "XLA403"]
+    lines = {number for number, line in enumerate(STEPS.splitlines(), 1) if line.endswith(MARK)}
+    assert {one.span.line for one in found} == (lines if target else set())
+    assert {one.severity for one in found} <= {Severity.WARNING}
+
+
+def test_what_a_compiled_function_runs_as_well_is_an_error(tmp_path: Path) -> None:
+    shared = """
+@tf.function(jit_compile=True)
+def compiled(x):
+    return named(x)
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model(x)) + tf.cast(tf.reduce_sum(named(x)), tf.float32)
+    return tape.gradient(loss, model.trainable_variables)
+
+compiled(tf.ones([4, 2]))
+step(tf.ones([4, 2]))
+"""
+    (tmp_path / "m.py").write_text(STEPS + shared, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings(target="tpu")).findings if one.code == "XLA404"]
+    assert found
+    assert {one.severity for one in found} == {Severity.ERROR}
