@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from xlalint.analysis.domain.values import Tensor
 from xlalint.linter.rule import Effect, OnJax
 
 from ._names import names
@@ -17,6 +18,7 @@ LEAKED: Final = "using the result outside raises UnexpectedTracerError"
 MASK: Final = "this raises NonConcreteBooleanIndexError"
 MISMATCH: Final = "this raises TypeError"
 SLICE: Final = "this raises IndexError"
+NUMBER: Final = "it is a Python number"
 ONCE: Final = "this compiles once"
 UNROLLED: Final = "tracing unrolls the loop, and it compiles"
 
@@ -56,11 +58,18 @@ def compiles(what: str, reason: str = ONCE) -> OnJax:
     return OnJax(None, what, reason)
 
 
-def read(reader: str, what: str) -> OnJax | None:
+def tested(tensor: Tensor, what: str) -> OnJax:
+    """Python asks whether a tensor is true."""
+    return compiles(what, NUMBER) if tensor.python else fails(what, BOOL)
+
+
+def read(reader: str, what: str, tensor: Tensor) -> OnJax | None:
     """A tensor is read by Python or NumPy; None where nobody measured that."""
+    if tensor.python:
+        return compiles(what, NUMBER)
     if reader in _READS:
         error = _READS[reader]
-    elif reader.startswith("np."):
+    elif reader.startswith(("np.", "scipy.")):
         error = ARRAY
     elif reader.startswith("math."):
         error = CONCRETE

@@ -64,7 +64,7 @@ from xlalint.linter.rule import Bad, Compiles, Draft, DraftNote, Effect, Fails, 
 from xlalint.syntax import nodes as cst
 
 from ._control import KERAS_3, REFUSED, not_a_truth, of_a_tensor, unconverted
-from ._jax import BOOL, fails
+from ._jax import tested
 
 LABELS = {"ternary": "conditional expression", "comprehension if": "`if` of a comprehension"}
 NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
@@ -441,7 +441,7 @@ report(tf.ones([4]))
                     return
                 effect, reason = outcome
                 what = f"{LABELS.get(form, f'`{form}`')} on {of_a_tensor(tensor)}"
-                message, jax = f"{what}: {reason}", fails(what, BOOL)
+                message, jax = f"{what}: {reason}", tested(tensor, what)
                 head = self._head(event.location, statement, tensor)
                 plain = not event.context.converted and form != "comprehension if"
                 if head is not None:

@@ -43,7 +43,7 @@ from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Fails, Go
 
 from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
 from ._gradients import GRADIENTS, LoopsUnderGradients, note_of
-from ._jax import BOOL, fails
+from ._jax import tested
 
 STEPS = "XLA needs a fixed number of iterations to store the intermediate values, so compiling fails"
 NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
@@ -259,7 +259,7 @@ print(shrink(tf.ones([4]) * 8.0))
                     what = f"`while` on {of_a_tensor(tensor)}"
                     rewrite = while_loop(event.location.at(statement), test, event.names)
                     notes, plain = origin_note(tensor.origin, event), not event.context.converted
-                    jax = fails(what, BOOL)
+                    jax = tested(tensor, what)
                     yield Draft(f"{what}: {reason}", effect, notes=notes, rewrite=rewrite, unconverted=plain, jax=jax)
                     if effect is Effect.NAMED:
                         yield from _without_gradient(self._pairs.loop(event))

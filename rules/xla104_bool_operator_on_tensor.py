@@ -53,7 +53,7 @@ from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule,
 from xlalint.syntax import nodes as cst
 
 from ._control import KERAS_3, REFUSED, not_a_truth, of_a_tensor, unconverted
-from ._jax import BOOL, fails
+from ._jax import tested
 
 BUILTINS = frozenset(("max", "min", "any", "all"))
 NEVER = BUILTINS | {"in", "sorted"}  # what AutoGraph does not convert
@@ -270,7 +270,7 @@ def f(x):
                     effect, reason = outcome
                     label = form if form == "chained comparison" else f"`{form}`"
                     what = f"{label} on {of_a_tensor(tensor)}"
-                    message, jax = f"{what}: {reason}", fails(what, BOOL)
+                    message, jax = f"{what}: {reason}", tested(tensor, what)
                     node = event.location.node
                     if form == "sorted":
                         notes = origin_note(tensor.origin, event)

@@ -39,7 +39,7 @@ from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, o
 from xlalint.syntax import nodes as cst
 
 from ._control import REFUSED, of_a_tensor
-from ._jax import BOOL, fails
+from ._jax import tested
 
 NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
 
@@ -216,5 +216,5 @@ class ScalingTest(tf.test.TestCase):
                 node = location.node
                 help = logic.assertion(node) + logic.IGNORED if isinstance(node, cst.BaseExpression) else None
                 rewrite = partial(logic.asserted, location, test)
-                notes, jax = origin_note(tensor.origin, event), fails(what, BOOL)
+                notes, jax = origin_note(tensor.origin, event), tested(tensor, what)
                 yield Draft(message, Effect.FAILS, help, notes=notes, rewrite=rewrite, jax=jax)

@@ -484,7 +484,7 @@ print(float(np.mean(losses)), losses.numpy().tolist(), len(losses))
                     rewrite = partial(read_in_graph, event)
                     notes = origin_note(tensor.origin, event)
                     plain = reader in CONVERTED and not event.context.converted
-                    message, jax = f"{what}: {reason}", read(reader, what)
+                    message, jax = f"{what}: {reason}", read(reader, what, tensor)
                     yield Draft(message, effect, help, notes=notes, rewrite=rewrite, unconverted=plain, jax=jax)
 
 

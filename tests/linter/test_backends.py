@@ -193,6 +193,28 @@ def test_sizes_that_keras_computes_are_no_numbers_on_jax(tmp_path: Path) -> None
     ]
 
 
+def test_what_keras_counts_is_a_number_on_jax_and_scipy_reads_tensors(tmp_path: Path) -> None:
+    text = """\
+import keras
+import scipy.special
+from keras import ops
+from scipy import ndimage
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        x = ops.exp(x)
+        y = x if ops.size(x) > 3 else -x
+        assert ops.size(x)
+        z = y if ops.ndim(x) == 2 and ops.size(x) // 2 else -y
+        if ops.sum(x) > ops.size(x):
+            z = scipy.special.expit(z)
+        return ndimage.gaussian_filter(z, 1.0)
+"""
+    settings = load([tmp_path], options={"exposure": "certain", "backend": ["jax"]}, isolated=True)
+    found = {one.span.line: one.severity for one in linted(tmp_path, {"layer.py": text}, settings)}
+    assert found == dict.fromkeys((12, 13, 14), Severity.ERROR)
+
+
 def test_what_stands_under_a_test_is_for_that_backend_alone(tmp_path: Path) -> None:
     text = """\
 import keras

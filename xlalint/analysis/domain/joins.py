@@ -201,6 +201,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         united(a.varies, b.varies),
         of_tensorflow=a.of_tensorflow and b.of_tensorflow,
         traced=a.traced and b.traced,
+        python=a.python and b.python,
         int32=a.int32 if a.int32 == b.int32 else None,
         eager=a.eager and b.eager,
     )

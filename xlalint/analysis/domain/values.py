@@ -174,6 +174,7 @@ class Tensor(Record):
     number: Origin | None = None  # where AutoGraph casts, and eager execution makes a Python number: `int(t)`
     of_tensorflow: bool = False  # TensorFlow's function makes it, whatever Keras runs on
     traced: bool = False  # a function of Keras makes it of shapes or constants: JAX has no number while it traces
+    python: bool = False  # on JAX, Keras has a Python number instead
     int32: Location | None = None  # where a variable of 32-bit integers is created, which lives in the host's memory
     eager: bool = False  # made before the trace that captures it: Python can read it there, too
 

@@ -142,6 +142,7 @@ class Comparisons(Interpreter):
                 mixed=is_mixed(tensors),
                 of_tensorflow=all(tensor.of_tensorflow for tensor in tensors),
                 traced=any(tensor.traced for tensor in tensors),
+                python=all(tensor.python for tensor in tensors),
             )
             return as_sure_as(made, left, right)
         match left, right:

@@ -208,6 +208,7 @@ class Operations(Interpreter):
             number=tensors[0].number if len(tensors) == 1 and dtype == "int" else None,
             of_tensorflow=all(tensor.of_tensorflow for tensor in tensors),
             traced=any(tensor.traced for tensor in tensors),
+            python=all(tensor.python for tensor in tensors),
         )
 
     EXPRESSIONS: ClassVar[Handlers[Value]] = {

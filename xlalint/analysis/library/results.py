@@ -390,8 +390,8 @@ def _still_bounded(rank_rule: str, call: Call, values: list[Value], rank: int | 
 def call(name: str, arguments: Mapping[str, Value], location: Location) -> Value:
     """The abstract result of calling the function or class of canonical name `name`."""
     result = _result(name, arguments, location)
-    if name.startswith("keras.ops.") and name not in _NUMBERS and isinstance(result, Tensor):
-        return result.with_(traced=True)
+    if name.startswith("keras.ops.") and isinstance(result, Tensor):
+        return result.with_(python=True) if name in _NUMBERS else result.with_(traced=True)
     return result
 
 
