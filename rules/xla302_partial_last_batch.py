@@ -3,8 +3,8 @@
 ## What it does
 Reports `batch` without `drop_remainder=True` if the last batch is or may be smaller, and the batches reach a step that
 XLA compiles: `fit`, `evaluate` or `predict` of a model compiled with `jit_compile=True`, or a compiled function. Also
-reports `padded_batch`, `bucket_by_sequence_length`, Keras's `.._dataset_from_directory`, arrays passed to a model, and
-slices of arrays that a loop or an iterator takes in steps.
+reports `padded_batch`, `bucket_by_sequence_length`, Keras's `.._dataset_from_directory` and `ImageDataGenerator`,
+arrays passed to a model, and slices of arrays that a loop or an iterator takes in steps.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
@@ -48,7 +48,7 @@ sets `drop_remainder=False`.
 from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
-from xlalint.analysis.library.datasets import FOLDER
+from xlalint.analysis.library.datasets import FOLDER, IMAGES
 from xlalint.analysis.library.host_sizes import PIECES
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.syntax import nodes as cst
@@ -68,6 +68,7 @@ dataset = tf.data.Dataset.from_tensor_slices((x, y))
 ARRAYS = (
     "tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(SIZE, drop_remainder=True)  # instead of arrays"
 )
+UNBATCHED = "keras.utils.image_dataset_from_directory(FOLDER, batch_size=None)"
 TWIN = """
 import keras
 
@@ -461,8 +462,8 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
                     continue
                 windows.add(window)
                 yield fed(event, variation, message, "drop the remainder, or pad it and give the padding the weight 0")
-            elif variation.detail == FOLDER:
-                help = with_arguments(node, batch_size="None")
+            elif variation.detail in (FOLDER, IMAGES):
+                help = with_arguments(node, batch_size="None") if variation.detail == FOLDER else UNBATCHED
                 yield fed(event, variation, message, help and f"{help}.batch(SIZE, drop_remainder=True)")
             else:
                 meant = _predicts(event.location.node) or _is_refused(node)

@@ -549,6 +549,38 @@ for _ in range(9):
 """,
         ("XLA302", "return tf.data.TFRecordDataset("),
     ),
+    # -- what an image generator of Keras makes: 70 rows in batches of 32 compile twice, 64 once (measured) --
+    **{
+        f"an image generator: {name}": one(
+            f"""{HEAD}from tensorflow.keras.preprocessing.image import ImageDataGenerator
+
+{MODEL}
+generator = ImageDataGenerator(rescale=1 / 255, validation_split=0.2)
+images = generator.{call}
+model.{use}
+""",
+            *((("XLA302", "images = generator"),) if found else ()),
+        )
+        for name, (call, use, found) in {
+            "a folder": ("flow_from_directory('a', batch_size=8)", "fit(images)", True),
+            "a table, by position": (
+                "flow_from_dataframe(t, 'a', 'x', 'y', None, (9, 9), 'rgb', None, 'binary', 8)",
+                "fit(images)",
+                True,
+            ),
+            "a size by default": ("flow_from_directory('a')", "fit(images, epochs=3)", True),
+            "to validate": ("flow_from_directory('a')", "fit(np.ones((64, 4)), validation_data=images)", True),
+            "some of an array": ("flow(np.ones((70, 9, 9, 3)), np.ones(70))", "fit(images)", True),
+            "all of an array": ("flow(np.ones((64, 9, 9, 3)), np.ones(64))", "fit(images)", False),
+            "single images": ("flow_from_directory('a', batch_size=1)", "fit(images)", False),
+            "whole batches to validate": (
+                "flow_from_directory('a')",
+                "fit(np.ones((64, 4)), validation_data=images, validation_steps=2)",
+                False,
+            ),
+            "of which one is drawn": ("flow_from_directory('a')", "predict(next(images)[0][:1])", False),
+        }.items()
+    },
     "a loop that a graph makes part of the pipeline": one(
         f"""{HEAD}{JIT}
 @tf.function

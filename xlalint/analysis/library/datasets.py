@@ -29,6 +29,9 @@ from ..record import Record, replace
 
 DATASET: Final = "tf.data.Dataset"
 FOLDER: Final = "folder"  # the detail of a last batch that a function of Keras makes of what it reads
+IMAGES: Final = "images"  # and of one that an image generator of Keras makes, which cannot drop it
+# The methods of an image generator that make batches, with the position of their size.
+_FLOWS: Final = {"flow": 2, "flow_from_dataframe": 9, "flow_from_directory": 5}
 # Functions that batch what they make, in batches of 32 unless they are told otherwise, the last one of what remains.
 _BATCHING: Final = frozenset(
     f"keras.utils.{name}"
@@ -83,6 +86,24 @@ def made(name: str, arguments: Mapping[str, Value], location: Location | None) -
         return _in_batches(replace(step, arguments={"batch_size": size}), FOLDER)
     source = _SOURCES.get(name.rpartition(".")[2])
     return plain if source is None else source(step)
+
+
+def images(method: str, arguments: Mapping[str, Value], location: Location) -> ApiObject | None:
+    """The batches that an `ImageDataGenerator` makes of arrays, a folder or a table, pass after pass; None for a method
+    that makes none."""
+    position = _FLOWS.get(method)
+    if position is None:
+        return None
+    size = arguments.get("batch_size", arguments.get(f"*{position}", Static(_USUAL_BATCH)))
+    rows = arguments.get("x", arguments.get("*0")) if method == "flow" else None
+    element = Structure(origin=Origin(location, f"`{method}` returns data"))
+    step = Step(element, Pipeline(count=_length(rows)), {"batch_size": size}, location)
+    made = _in_batches(step)
+    if not any(variation.kind == LAST for variation in variations_of(made)):
+        return made
+    rest = Variation(LAST, location, axis=0, shapes=2, detail=IMAGES)
+    batches = filtered(made.payload or element, lambda variation: variation.kind != LAST)
+    return replace(made, payload=varied(batches, (rest,)))
 
 
 def _slices(step: Step) -> ApiObject:

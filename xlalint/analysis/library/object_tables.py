@@ -69,6 +69,7 @@ METHODS: Final = {
         "like/same": "value read_value initialized_value cpu gpu conj",
         "like/?": "gather_nd sparse_read to_tensor",
     },
+    "keras.preprocessing.image.ImageDataGenerator": {"unknown": "flow flow_from_dataframe flow_from_directory"},
     "tf.DType": {"static": "is_compatible_with limits"},
     "tf.TensorArray": {
         "like/same": "read concat",

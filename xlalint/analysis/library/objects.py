@@ -292,6 +292,8 @@ def _object_method(owner: ApiObject, method: str, arguments: Mapping[str, Value]
             return owner.payload
         case "tf.data.Dataset", _ if (dataset := pipelines.after(owner, method, arguments, location)) is not None:
             return dataset
+        case "keras.preprocessing.image.ImageDataGenerator", _:
+            return pipelines.images(method, arguments, location) or UNKNOWN
         case "tf.data.Dataset", "as_numpy_iterator":
             return Sequence("list", None, Array(varies=variations_of(owner)))
         case "tf.distribute.Strategy", "experimental_distribute_dataset":
