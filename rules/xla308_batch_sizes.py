@@ -171,6 +171,26 @@ for size in (4, 8, 16):
         ),
         Bad(
             """
+import sys
+import numpy as np
+
+@tf.function(jit_compile=True)
+def step(image):
+    return tf.reduce_sum(image)
+
+image = np.ones([32 + len(sys.argv) % 2, 48, 3], "float32")
+sizes = [image.shape[:2]]
+for octave in range(1, 3):
+    sizes.append(tuple([int(side / 1.4**octave) for side in image.shape[:2]]))
+for size in sizes:
+    step(tf.image.resize(image, size))
+""",
+            ["tf.image.resize(image, size)"],
+            Runs(3),
+            why="sizes that nobody knows, each divided by another number",
+        ),
+        Bad(
+            """
 import numpy as np
 
 class Episode:

@@ -132,9 +132,11 @@ def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location) -> 
                     if isinstance(item, Static) and item.varies:
                         yield _of_size(item.varies[0], axis, location)
                 return
+            case Sequence(items=None, element=Static(varies=(first, *_))):
+                yield _of_size(first, None, location)
 
 
-def _of_size(number: Variation, axis: int, location: Location) -> Variation:
+def _of_size(number: Variation, axis: int | None, location: Location) -> Variation:
     """A dimension that a number decides: one that is taken of a batch is smaller in the last one, as the batch is."""
     if number.kind == "number" and number.detail == LAST:
         return Variation(LAST, number.location, axis=axis, shapes=2)
