@@ -33,6 +33,7 @@ from xlalint.analysis.fixpoint.partitions import (
 from xlalint.analysis.fixpoint.processes import CAN_FORK, run_parts
 from xlalint.analysis.interpreter.frames import Frame
 from xlalint.analysis.interpreter.functions import Functions
+from xlalint.findings.findings import Severity
 from xlalint.linter import analyse as analysing
 from xlalint.linter import inputs
 from xlalint.linter.run import check
@@ -246,3 +247,29 @@ def test_a_function_is_not_executed_for_each_of_very_many_callers(
     (tmp_path / "program.py").write_text(program(most + 8, kind, statements=1))
     check([tmp_path], Settings())
     assert most <= executed.count("common") <= most + 2
+
+
+@pytest.mark.parametrize("way", ["a function that is passed", "a method of a subclass"])
+def test_what_a_common_function_leads_to_is_found_however_many_use_it(way: str, tmp_path: Path) -> None:
+    most = 120
+    if way == "a function that is passed":
+        common = ["def apply(function, batch, name):", "    return function(batch * 2)"]
+        each = [
+            "def model{0}(batch):",
+            "    if tf.reduce_sum(batch) > {0}:",
+            "        batch = -batch",
+            "    return batch",
+        ]
+        call = "apply(model{0}, batch, [{0}])"
+    else:
+        common = ["class Base:", "    def run(self, batch, name):", "        return self.body(batch * 2)"]
+        each = ["class Model{0}(Base):", "    def body(self, batch):", "        return float(tf.reduce_sum(batch))"]
+        call = "Model{0}().run(batch, [{0}])"
+    steps = ["@tf.function(jit_compile=True, autograph=False)", "def step(batch):"]
+    lines = ["import tensorflow as tf", *common]
+    for number in range(most):
+        lines += [line.format(number) for line in each]
+        steps.append(f"    {call.format(number)}")
+    (tmp_path / "program.py").write_text("\n".join([*lines, *steps]) + "\n", "utf-8")
+    found = check([tmp_path], Settings()).findings
+    assert len({finding.span.line for finding in found if finding.severity is Severity.ERROR}) == most

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Final
 
@@ -52,6 +52,8 @@ from .trainer_steps import report_own_step
 _GENERALISE_AFTER: Final = 8
 _MOST_ANALYSES: Final = 96
 _MOST_OF_HOST: Final = 48  # the same for host code, which is executed for what it passes to compiled code
+# Given up or not, each class of receivers, and each function that is passed, gets so many: they lead elsewhere.
+_MOST_OF_EACH: Final = 2
 _DEEPEST: Final = 48
 _MOST_RAISED: Final = 8  # exceptions of a call that are told apart
 _MATCH: Final = re.compile(r"^\s*match\b", re.MULTILINE)
@@ -185,8 +187,13 @@ class Functions(Interpreter):
                 self._note_changes(frame, value, node, known.changes, given)
             return known
         most = _MOST_OF_HOST if context.kind is ContextKind.HOST else _MOST_ANALYSES
-        if self._depth >= _DEEPEST or (count >= most and not written):
+        if self._depth >= _DEEPEST:
             return None
+        if count >= most and not written:
+            led = (*counted, *_dispatched(value, env))
+            if self.analyses.get(led, 0) >= _MOST_OF_EACH:
+                return None
+            self.analyses[led] = self.analyses.get(led, 0) + 1
         summary = Summary(
             function.qualname,
             None,
@@ -360,6 +367,16 @@ class Functions(Interpreter):
     def note_trouble(self, function: Function, error: Exception) -> None:
         line = function.stretch.first if function.stretch is not None else 1
         self.note(function.module, line, error, f"`{function.qualname}` cannot be read")
+
+
+def _dispatched(value: FunctionValue, env: Mapping[str, Value]) -> Iterator[Hashable]:
+    """What decides where a function's own calls lead: the class of its receiver, and the functions that it is passed.
+    A base class's method, or one that calls what it is given, is as many functions as there are of those."""
+    if isinstance(value.bound, Instance):
+        yield value.bound.cls
+    for item in env.values():
+        if isinstance(item, FunctionValue):
+            yield item.function, item.bound.cls if isinstance(item.bound, Instance) else None
 
 
 def _with_partial(value: FunctionValue, arguments: Arguments) -> Arguments:

@@ -6,7 +6,7 @@ Every part is a class over this interface that knows no other part; `interpreter
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,7 +87,7 @@ class Interpreter(ABC):
         self.memo: dict[Any, Summary] = {}
         self.writes = AttributeWrites(self.memo)
         # How often each function was analysed: on the host counted apart, and what sets up objects for each class.
-        self.analyses: dict[tuple[Function, bool, Class | None], int] = {}
+        self.analyses: dict[tuple[Hashable, ...], int] = {}
         self.instances: dict[tuple[Class, bool], Instance] = {}
         self.alike: Callable[[Class], Alike] = lambda cls: NOTHING  # what all who create an object pass
         self.visible_records: dict[Module, list[Class]] = {}  # that a file defines or imports by name
