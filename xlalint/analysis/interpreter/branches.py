@@ -26,7 +26,7 @@ class Branches(Interpreter):
     def _if(self, frame: Frame, node: cst.If, form: str = "if") -> None:
         test = self.evaluate_test(frame, node.test)
         tensor = as_condition(test)
-        known = False if tensor is None and is_off(frame, node.test) else truth(test)
+        known = False if tensor is None and is_off(frame, node.test, self.switches) else truth(test)
         if tensor is not None:
             self.emit(frame, BranchOn, node.test, test=test, form=form, statement=node, names=frame.env or {})
         elif not isinstance(node.test, cst.Name):  # a name alone is asked whether there is anything, of a list say

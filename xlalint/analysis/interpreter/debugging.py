@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Class
+from ..domain.values import Api, Class, Module
 from .contexts import ContextKind
 from .frames import Frame
 
-_COMPILES: Final = "function"  # of `tf`, which wraps a method where the switch is off
+_COMPILES: Final = Api("tf.function")  # which wraps a method where the switch is off
 
 
-def is_off(frame: Frame, test: cst.BaseExpression) -> bool:
-    """Whether `test` asks for a switch with which the class compiles nothing: where it is on, there is no trace."""
+def is_off(frame: Frame, test: cst.BaseExpression, known: dict[Class, frozenset[str]]) -> bool:
+    """Whether `test` asks for a switch with which the class compiles nothing: where it is on, there is no trace.
+    `known`: the switches of the classes that were asked about, to which it adds."""
     if frame.owner is None or frame.context.kind not in (ContextKind.XLA, ContextKind.GRAPH):
         return False
     name = _own(test)
-    return name is not None and any(name in _switches(cls) for cls in frame.owner.mro if not isinstance(cls, str))
+    if name is None:
+        return False
+    classes = [cls for cls in frame.owner.mro if not isinstance(cls, str)]
+    known |= {cls: _switches(cls) for cls in classes if cls not in known}
+    return any(name in known[cls] for cls in classes)
 
 
-@lru_cache(maxsize=256)
 def _switches(cls: Class) -> frozenset[str]:
     """The attributes of a class that are on only where it compiles none of its methods."""
     found: set[str] = set()
     for method in cls.functions.values():
         lines = [node for node in cst.within(method.node.body) if isinstance(node, cst.If | cst.Assign)]
-        off = {key for line in lines if isinstance(line, cst.If) for key in _compiled_without(line)}
+        off = {key for line in lines if isinstance(line, cst.If) for key in _compiled_without(line, cls.module)}
         found |= {key.removeprefix("self.") for key in off if key.startswith("self.")}
         for line in lines:
             match line:
@@ -37,26 +40,29 @@ def _switches(cls: Class) -> frozenset[str]:
     return frozenset(found)
 
 
-def _compiled_without(line: cst.If) -> Iterator[str]:
+def _compiled_without(line: cst.If, module: Module) -> Iterator[str]:
     """What has to be false for the line to wrap a method."""
     match line.test:
         case cst.UnaryOperation(operator=cst.Not(), expression=switch):
-            wraps = _wraps(line.body)
+            wraps = _wraps(line.body, module)
         case switch:
-            wraps = isinstance(line.orelse, cst.Else) and _wraps(line.orelse.body) and not _wraps(line.body)
+            wraps = (
+                isinstance(line.orelse, cst.Else) and _wraps(line.orelse.body, module) and not _wraps(line.body, module)
+            )
     if wraps and (key := _key(switch)) is not None:
         yield key
 
 
-def _wraps(body: cst.BaseSuite) -> bool:
+def _wraps(body: cst.BaseSuite, module: Module) -> bool:
     """Whether a method becomes a compiled one: `self.step = tf.function(self.step)`."""
     for node in cst.within(body):
         match node:
             case cst.Assign(
                 targets=[cst.AssignTarget(target=target)],
-                value=cst.Call(func=cst.Attribute(attr=cst.Name(value=called)), args=[cst.Arg(value=given), *_]),
-            ) if called == _COMPILES and _own(target) is not None and _own(given) is not None:
-                return True
+                value=cst.Call(func=called, args=[cst.Arg(value=given), *_]),
+            ) if _own(target) is not None and _own(given) is not None:
+                if (name := _key(called)) is not None and module.resolve_text(name) == _COMPILES:
+                    return True
     return False
 
 

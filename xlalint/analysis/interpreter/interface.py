@@ -86,10 +86,10 @@ class Interpreter(ABC):
         self.host_roots: list[Summary] = []
         self.memo: dict[Any, Summary] = {}
         self.writes = AttributeWrites(self.memo)
-        # How often each function was analysed: on the host counted apart, and what sets up objects for each class.
-        self.analyses: dict[tuple[Hashable, ...], int] = {}
+        self.analyses: dict[tuple[Hashable, ...], int] = {}  # how many of each function, as `functions` counts
         self.instances: dict[tuple[Class, bool], Instance] = {}
         self.alike: Callable[[Class], Alike] = lambda cls: NOTHING  # what all who create an object pass
+        self.switches: dict[Class, frozenset[str]] = {}  # with which a class compiles nothing
         self.visible_records: dict[Module, list[Class]] = {}  # that a file defines or imports by name
         self.orphans: list[tuple[FunctionValue, Context]] = []
         self.local_classes: list[Class] = []
