@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
+from xlalint.analysis.domain.kinds import leaves
 from xlalint.analysis.domain.values import Static, Variation
 from xlalint.analysis.domain.varying_shapes import variations_of
 from xlalint.analysis.files.unit import Location
@@ -28,6 +30,15 @@ def varying(event: FeedCompiled, *kinds: str) -> Iterator[Variation]:
             if variation.kind in kinds and variation not in seen:
                 seen.add(variation)
                 yield variation
+
+
+def batch_sizes(event: FeedCompiled) -> tuple[Variation, ...]:
+    """The sizes of one part of what is handed over: datasets that are zipped have a size each, and one shape
+    together."""
+    for part in chain.from_iterable(map(leaves, event.values)):
+        if found := tuple(variation for variation in variations_of(part) if variation.kind == "batch"):
+            return found
+    return ()
 
 
 def fed(

@@ -35,7 +35,7 @@ from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
 
-from ._feeds import fed, passed, varying
+from ._feeds import batch_sizes, fed, passed
 
 SIZES = {
     "sized": "has a size that changes from call to call",
@@ -456,6 +456,18 @@ for batch in data.batch(32, drop_remainder=True):
             Runs(1),
             why="each way puts one row in",
         ),
+        Good(
+            f"""{STEP}
+@tf.function(jit_compile=True)
+def both(few, many):
+    return tf.reduce_sum(few) + tf.reduce_sum(many)
+
+for few, many in tf.data.Dataset.zip((data.batch(8), data.batch(32))):
+    both(few, many)
+""",
+            Runs(1),
+            why="two sizes in one shape",
+        ),
         Good(f"{STEP}\nfor epoch in range(2):\n    for batch in data.batch(32):\n        step(batch)\n", Runs(1)),
     )
 
@@ -467,7 +479,7 @@ for batch in data.batch(32, drop_remainder=True):
         assert isinstance(event, FeedCompiled)
         yield from passed(event, self._said, SIZES, "pad to a few fixed sizes, and mask the padding")
         known = self._sizes.setdefault(event.target, {})
-        for variation in varying(event, "batch"):
+        for variation in batch_sizes(event):
             if variation.axis != 0:
                 continue  # batches of what was batched before
             first = known.setdefault(variation.detail, variation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import nullcontext
 from typing import Final
 
@@ -38,6 +38,7 @@ from .changed_arguments import Changes, changed_like, changes_of, passed_as
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .eager_steps import asks_for_graph, left
 from .events import JoinBranches
+from .execution_limits import GENERALISE_AFTER, is_given_up
 from .feeding import report_compiled_call, report_own_call
 from .filling import is_counted
 from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_use
@@ -48,12 +49,6 @@ from .kept import report_cached
 from .traced_builds import report_traced_build
 from .trainer_steps import report_own_step
 
-# After this many analyses of one function its arguments lose their constants; after the second number it is given up.
-_GENERALISE_AFTER: Final = 8
-_MOST_ANALYSES: Final = 96
-_MOST_OF_HOST: Final = 48  # the same for host code, which is executed for what it passes to compiled code
-# Given up or not, each class of receivers, and each function that is passed, gets so many: they lead elsewhere.
-_MOST_OF_EACH: Final = 2
 _DEEPEST: Final = 48
 _MOST_RAISED: Final = 8  # exceptions of a call that are told apart
 _MATCH: Final = re.compile(r"^\s*match\b", re.MULTILINE)
@@ -161,10 +156,10 @@ class Functions(Interpreter):
             if context.by_keras and not arguments.inputs:  # the first one of a layer may be several tensors
                 env, inputs = env | dict.fromkeys(inputs, Structure()), frozenset()
         owner = value.bound.cls if function.name == "__init__" and isinstance(value.bound, Instance) else None
-        counted = (function, context.kind is ContextKind.HOST, owner)
+        counted = function, context.kind is ContextKind.HOST, owner
         count = self.analyses.get(counted, 0)
         written = function.module.written  # which everything calls: it is executed each time
-        if count >= _GENERALISE_AFTER and not written:
+        if count >= GENERALISE_AFTER and not written:
             env = {name: generalise(item) for name, item in env.items()}
         loop = 1 if frame is not None and frame.loop else 0
         which = self._which(value, node)
@@ -186,14 +181,8 @@ class Functions(Interpreter):
             if known.changes and frame is not None:
                 self._note_changes(frame, value, node, known.changes, given)
             return known
-        most = _MOST_OF_HOST if context.kind is ContextKind.HOST else _MOST_ANALYSES
-        if self._depth >= _DEEPEST:
+        if self._depth >= _DEEPEST or (not written and is_given_up(self.analyses, counted, value, env)):
             return None
-        if count >= most and not written:
-            led = (*counted, *_dispatched(value, env))
-            if self.analyses.get(led, 0) >= _MOST_OF_EACH:
-                return None
-            self.analyses[led] = self.analyses.get(led, 0) + 1
         summary = Summary(
             function.qualname,
             None,
@@ -367,16 +356,6 @@ class Functions(Interpreter):
     def note_trouble(self, function: Function, error: Exception) -> None:
         line = function.stretch.first if function.stretch is not None else 1
         self.note(function.module, line, error, f"`{function.qualname}` cannot be read")
-
-
-def _dispatched(value: FunctionValue, env: Mapping[str, Value]) -> Iterator[Hashable]:
-    """What decides where a function's own calls lead: the class of its receiver, and the functions that it is passed.
-    A base class's method, or one that calls what it is given, is as many functions as there are of those."""
-    if isinstance(value.bound, Instance):
-        yield value.bound.cls
-    for item in env.values():
-        if isinstance(item, FunctionValue):
-            yield item.function, item.bound.cls if isinstance(item.bound, Instance) else None
 
 
 def _with_partial(value: FunctionValue, arguments: Arguments) -> Arguments:

@@ -86,7 +86,7 @@ class Interpreter(ABC):
         self.host_roots: list[Summary] = []
         self.memo: dict[Any, Summary] = {}
         self.writes = AttributeWrites(self.memo)
-        self.analyses: dict[tuple[Hashable, ...], int] = {}  # how many of each function, as `functions` counts
+        self.analyses: dict[tuple[Hashable, ...], int] = {}  # of each function, as `execution_limits` counts
         self.instances: dict[tuple[Class, bool], Instance] = {}
         self.alike: Callable[[Class], Alike] = lambda cls: NOTHING  # what all who create an object pass
         self.switches: dict[Class, frozenset[str]] = {}  # with which a class compiles nothing

@@ -146,8 +146,9 @@ def _zipped(step: Step) -> ApiObject:
     limited = [one for one in facts if not one.endless]
     counts = [one.count for one in limited]
     varies: tuple[Variation, ...] = ()
-    for part in datasets:
-        varies = united(varies, variations_of(part))
+    for number, part in enumerate(datasets):
+        # Each has a size of its batches, and together they have one shape: the first one's size stands for all.
+        varies = united(varies, tuple(each for each in variations_of(part) if not (number and each.kind == "batch")))
     return step.dataset(
         varied(step.element, varies),
         count=min((count for count in counts if count is not None), default=None) if None not in counts else None,
