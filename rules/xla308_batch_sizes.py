@@ -187,7 +187,7 @@ for size in sizes:
 """,
             ["tf.image.resize(image, size)"],
             Runs(3),
-            why="sizes that nobody knows, each divided by another number",
+            why="of an unknown size, divided by another number in each iteration",
         ),
         Bad(
             """
