@@ -19,7 +19,7 @@ Keras compiles the steps for training, testing and prediction separately. A batc
     model.evaluate(test.batch(64))
 
 ## Not flagged
-Training and evaluation of a Keras model with different batch sizes, and unknown sizes.
+Training and evaluation of a Keras model with different batch sizes, datasets that are zipped, and unknown sizes.
 
 ## Fix safety
 Shown only: results do not depend on the batch size unless the model normalises over the batch.

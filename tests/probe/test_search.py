@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from xlalint.probe.target import Parameter
 from xlalint.sources.specs import Literal, spec
 
-from .test_drive import Driver
+from .driver import Driver
 
 pytestmark = pytest.mark.compiler
 
@@ -72,14 +71,6 @@ class Named:
             raise ValueError("no such mode")
         return x * 2.0
 """
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Driver]:
-    made = Driver()
-    yield made
-    made.process.kill()
-    made.process.communicate()
 
 
 @pytest.fixture(scope="module")
