@@ -102,7 +102,7 @@ def test_a_parameter_is_told_from_one_of_its_name_that_its_object_is_made_of(dri
 @pytest.mark.parametrize(
     ("qualname", "inputs"),
     [
-        ("ranked", ["x: f32[4, 4, 4]", "ids: f32[4, 4] flags"]),
+        ("ranked", ["x: f32[4, 4]", "ids: f32[4] flags"]),
         ("activated", ["x: f32[4, 4]", "options: Settings(shift=4, scale=4, activation='relu')"]),
     ],
 )

@@ -38,7 +38,7 @@ from . import harnesses
 from .binding import without_objects
 from .driven import Driven, NotDrivenError, Partly
 from .harnesses import Arranged, Given, Harness, watch
-from .keras_objects import called_method, is_model, is_step, keras_converts, keras_kind
+from .keras_objects import called_method, is_callable, is_model, is_step, keras_converts, keras_kind
 from .passing import Passing
 from .state import variables_held
 from .supplied_inputs import Supply
@@ -160,7 +160,7 @@ class _Driver:
         if owner is None or not inspect.isfunction(found):
             return
         called = called_method(owner)
-        if keras_kind(owner) in ("layer", "model") and called is not None and called is not found:
+        if keras_kind(owner) in ("layer", "model") and is_callable(owner) and called not in (None, found):
             frame = Frame(self.target.file, f"{owner.__qualname__}.{called.__name__}")
             yield partial(self._called_by, frame, self.loaded)
         heirs = (heir for heir in subclasses(owner) if getattr(heir, name, None) is found)
@@ -229,7 +229,7 @@ class _Driver:
 
     def _built(self, cls: type, said: Arranged) -> Solution | None:
         """With what to call a Keras object so that it is built; None where it is tried as it is made."""
-        if keras_kind(cls) not in ("layer", "model") or called_method(cls) is None:
+        if keras_kind(cls) not in ("layer", "model") or not is_callable(cls):
             return None
         try:
             return self._solved(harnesses.of_object(cls, replace(said, given={})), share=0.5)

@@ -65,6 +65,14 @@ def called_method(cls: type) -> Callable[..., Any] | None:
     return None
 
 
+def is_callable(cls: type) -> bool:
+    """Whether an object of a Keras class can be called: of some models only the methods are used, and Keras's own
+    `call` refuses to run."""
+    called = called_method(cls)
+    bases = [base for module in backend.keras_modules() for base in (module.Model, module.layers.Layer)]
+    return called is not None and all(called is not getattr(base, "call", None) for base in bases)
+
+
 def make_object(cls: type, given: Mapping[str, Arguments]) -> Any:
     """An object of a class. The random numbers of its weights are the same every time."""
     backend.seed(0)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from xlalint.sources.packages import dotted_name, python_files
+from xlalint.sources.specs import Form, Literal, Many
 
 from ..code.missing import imported_without
 from .culprits import FailedCall, function_at, tree_of_file, user_frames_of
@@ -22,6 +23,10 @@ _MOST_FILES = 3000
 _MOST_CLASSES = 3
 _MOST_FELLOWS = 60
 _MOST_WORDS = 8
+_MOST_SAYING = 6
+_GREAT = 64
+_PART = 16
+_FEW = 3
 
 
 def read_with(failed: FailedCall, attribute: str) -> tuple[str, ...]:
@@ -117,6 +122,69 @@ def classes_with(roots: Sequence[str], attribute: str, fellows: Sequence[str]) -
             continue
         if isinstance(found, type):
             yield found
+
+
+@lru_cache(maxsize=64)
+def said_in(roots: tuple[str, ...], names: tuple[str, ...]) -> Mapping[str, Form]:
+    """What settings of some names are by what a project says of them: its options and flags, entries of dictionaries,
+    defaults of what objects are made of. Those files come first that say the most of them; great sizes become small."""
+    counted = [(sum(name in text for name in names), path) for path, text in texts_below(roots)]
+    likely = sorted((one for one in counted if one[0]), key=lambda one: -one[0])[:_MOST_SAYING]
+    found: dict[str, Form] = {}
+    for one in sorted((_said(path) for _, path in likely), key=lambda one: -len(one.keys() & set(names))):
+        for name in one.keys() & set(names):
+            found.setdefault(name, one[name])
+    return found
+
+
+@lru_cache(maxsize=64)
+def _said(path: str) -> Mapping[str, Form]:
+    """The values that a file has for names of settings."""
+    found: dict[str, Form] = {}
+    for name, node in (pair for one in ast.walk(tree_of_file(path)) for pair in _pairs(one)):
+        try:
+            form = _small(ast.literal_eval(node))
+        except (ValueError, TypeError):
+            continue
+        if form is not None:
+            found.setdefault(name.lstrip("-").replace("-", "_"), form)
+    return found
+
+
+def _pairs(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The names that a node gives values to, as settings get them."""
+    match node:
+        case ast.Call(
+            func=ast.Name(id=called) | ast.Attribute(attr=called), args=[ast.Constant(value=str(name)), *rest]
+        ):
+            if rest and called.startswith("DEFINE_"):
+                yield name, rest[0]
+            yield from ((name, one.value) for one in node.keywords if one.arg == "default")
+        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if (
+            called == "dict" or called[:1].isupper()
+        ):
+            yield from ((one.arg, one.value) for one in node.keywords if one.arg is not None)
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            yield from (
+                (key.value, one) for key, one in pairs if isinstance(key, ast.Constant) and type(key.value) is str
+            )
+        case ast.FunctionDef(name="__init__", args=taken):
+            several = zip(reversed([*taken.posonlyargs, *taken.args]), reversed(taken.defaults), strict=False)
+            several_more = zip(taken.kwonlyargs, taken.kw_defaults, strict=True)
+            yield from ((one.arg, default) for one, default in (*several, *several_more) if default is not None)
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            yield name, value
+
+
+def _small(value: Any) -> Form | None:
+    """A value as an input, with smaller numbers and fewer of them where they are great."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= _GREAT:
+        return Literal(max(value // _PART, 1))
+    if isinstance(value, list | tuple):
+        items = [_small(one) for one in value][: _FEW if isinstance(value, list) else None]
+        return Many(type(value).__name__, tuple(filter(None, items))) if items and None not in items else None
+    return Literal(value) if isinstance(value, bool | int | float | str) else None
 
 
 @lru_cache(maxsize=8)

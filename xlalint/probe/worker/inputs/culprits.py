@@ -63,7 +63,7 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
                 sources = stored_by(values["self"].__class__) if "self" in values else {}
                 for source in sources.get(name.removeprefix(_SELF), ()):
                     found.update(dict.fromkeys((position, ()) for position in _made(by_name.get(source, ()), failed)))
-            for place in by_entry.get(name, ()):
+            for place in by_entry.get(name, ()) or _items(name, by_name, failed):
                 found.setdefault(place)
     for word in (*clues.words, *re.findall(r"\w+", clues.text)):
         found.update(dict.fromkeys((position, ()) for position in by_name.get(word, ())))
@@ -155,6 +155,15 @@ def _entries(assignment: Assignment) -> dict[str, list[tuple[int, PartPath]]]:
     return found
 
 
+def _items(name: str, by_name: Mapping[str, list[int]], failed: FailedCall) -> Iterator[tuple[int, PartPath]]:
+    """The part of an input that `name[key]` names, where the input has such a part."""
+    holder, _, key = name.removesuffix("]").partition("[")
+    path = (int(key) if key.isdigit() else key,)
+    for slot in by_name.get(holder, ()) if key else ():
+        if any(inner == path for inner, _ in parts_of(failed.assignment[slot], None)):
+            yield slot, path
+
+
 def _bare(name: str) -> str:
     """A name as an op's attribute has it: `Tnumsegments` is the dtype of `num_segments`."""
     return name.removeprefix("T").replace("_", "").lower()
@@ -205,8 +214,10 @@ def _names(path: str, first_line: int, line: int) -> tuple[tuple[str, ...], tupl
 
 
 def function_at(path: str, first_line: int) -> ast.FunctionDef | None:
-    """The function of a file that begins at a line."""
-    return next((node for node in _functions(tree_of_file(path)) if _first_line(node) == first_line), None)
+    """The function of a file that begins at a line; else the innermost around it, of a comprehension there."""
+    several = _functions(tree_of_file(path))
+    around = [node for node in several if _first_line(node) < first_line <= (node.end_lineno or 0)]
+    return next((node for node in several if _first_line(node) == first_line), around[-1] if around else None)
 
 
 @lru_cache(maxsize=64)
@@ -236,6 +247,9 @@ def _last(node: ast.stmt) -> int:
 def _loaded(node: ast.AST) -> Iterator[str]:
     """The names that are read, and the attributes: of `self`, which are named after parameters, and of settings."""
     for inner in ast.walk(node):
+        match inner:
+            case ast.Subscript(value=ast.Name(id=holder), slice=ast.Constant(value=int() | str() as key)):
+                yield f"{holder}[{key}]"
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             yield inner.id
         elif isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Load):
@@ -249,12 +263,16 @@ def _bound(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """The names that a statement binds, each with what it is made of."""
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
         targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else [node.target]
-        value: ast.AST = node.value
+        value: ast.expr = node.value
     elif isinstance(node, ast.For | ast.comprehension):
         targets, value = [node.target], node.iter
     else:
         return
     for target in targets:
-        for inner in ast.walk(target):
+        items = target.elts if isinstance(target, ast.Tuple) and isinstance(value, ast.Name) else []
+        for place, item in enumerate(items):
+            if isinstance(item, ast.Name):
+                yield item.id, ast.Subscript(value, ast.Constant(place), ast.Load())
+        for inner in ast.walk(target) if not items else ():
             if isinstance(inner, ast.Name):
                 yield inner.id, value

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
+
+from xlalint.sources.specs import Form
 
 from ..code.messages import message_of
 
@@ -68,6 +70,8 @@ class ErrorClues:
     arguments: tuple[str, ...]  # of an operation that it is about
     fellows: tuple[str, ...] = ()  # attributes that are read together with the missing one
     modes: tuple[str, ...] = ()  # the words of which one is asked for
+    said: Mapping[str, Form] = field(default_factory=dict)  # what the project says of missing settings
+    of_object: bool = False  # it is about what an object is made of
 
     @classmethod
     def of(cls, error: BaseException) -> ErrorClues:

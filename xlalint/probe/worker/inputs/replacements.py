@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from math import prod
@@ -14,11 +14,11 @@ from typing import Any, Final
 from xlalint.sources.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
-from .configurations import classes_with, modes_of, read_in_file, read_with
+from .configurations import classes_with, modes_of, read_in_file, read_with, said_in
 from .culprits import FailedCall, culprits_of, frames_of, switches_of, user_frames_of
 from .error_clues import ErrorClues
 from .numbers import SIZE
-from .parts import Assignment, part_at, with_part
+from .parts import Assignment, PartPath, part_at, with_part
 from .settings import is_settings, settings
 from .slots import IDENTITY, OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
 from .tensors import FORMS, ComposedInput, ObjectInput, map_specs
@@ -36,6 +36,13 @@ _SHAPES: Final = re.compile(
 )
 _ONE_ELEMENT: Final = re.compile(r"truth value of an array|size-1 arrays|scalar arrays can be converted")
 _SAME_RANK: Final = re.compile(r"same (?:number of dimensions|rank)|\branks?\b.*\bmatch|equal ranks?", re.I)
+_TOO_FEW: Final = re.compile(r"too (?:small|few|short)|not enough|at least|must be (?:greater|larger)", re.I)
+_MANY: Final = 4096
+_OF_ALL: Final = 6  # of the likeliest other inputs, those that all items of a list get
+_POSITIVE: Final = re.compile(
+    r"must be (?:>=? ?0|non-?negative|positive|greater than (?:or equal to )?(?:0|zero))", re.I
+)
+_OF_SHAPES: Final = re.compile(r"\b(?:to a|pass a|valid|a) `?shape\b", re.I)
 _ASKED: Final = re.compile(r"\b(?:must|expected|expects|should|requires?)\b", re.I)
 _OF_STRINGS: Final = {name for name in (*dir(str), *dir(bytes)) if not name.startswith("_") and name not in dir(tuple)}
 _TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ArrayImpl", "ndarray")
@@ -49,11 +56,14 @@ def changes(failed: FailedCall) -> Iterator[Assignment]:
         clues = replace(clues, modes=modes)
     if clues.attribute is not None:
         clues = replace(clues, fellows=read_with(failed, clues.attribute[1]))
+    if missed := _missed(clues):
+        clues = replace(clues, said=said_in(failed.roots, (*clues.fellows, missed)))
     faults = culprits_of(failed, clues)
     classes = _classes(failed, clues)
     ranked: list[tuple[int, int, Assignment]] = []
     for position, (slot, path) in enumerate(faults):
         part = part_at(failed.assignment[slot], path)
+        clues = replace(clues, of_object=failed.slots[slot].group == "init")
         for rank, other in enumerate(_others(part, failed.slots[slot] if not path else None, clues, classes)):
             made = with_part(failed.assignment, slot, path, other)
             certain = rank == 0 and isinstance(part, Many) and _sizes_of(part) in clues.shapes
@@ -63,6 +73,8 @@ def changes(failed: FailedCall) -> Iterator[Assignment]:
             named = failed.slots[slot].name in clues.text or (clues.attribute or ("",))[0] == "NoneType"
             unlikely = _OF_DEFAULTS if part is None and not named else 0
             ranked.append((0 if certain else rank + 2 * position + unlikely, position, made))
+            if rank < _OF_ALL and (all_of := _all_alike(failed.assignment, slot, path, other)) is not None:
+                ranked.append((rank + 2 * position + unlikely, position, all_of))
     ranked += [(_SWITCHED, len(faults), made) for made in _switched(failed)]
     together = list(_together(failed, clues))
     ranked += [(3 + 2 * rank, len(faults), made) for rank, made in enumerate(together)]
@@ -70,6 +82,21 @@ def changes(failed: FailedCall) -> Iterator[Assignment]:
     for _, _, made in ranked:
         if made != failed.assignment:
             yield made
+
+
+def _all_alike(assignment: Assignment, slot: int, path: PartPath, other: Choice) -> Assignment | None:
+    """With another input for each item of a list of which one is at fault, where these are all the same."""
+    around = part_at(assignment[slot], path[:-1]) if path else None
+    if not isinstance(around, Many) or len(around.items) < 2 or len(set(around.items)) > 1:
+        return None
+    if not isinstance(other, Form):
+        return None
+    return with_part(assignment, slot, path[:-1], Many(around.kind, (other,) * len(around.items)))
+
+
+def _missed(clues: ErrorClues) -> str | None:
+    """The name of the setting that is not there."""
+    return clues.attribute[1] if clues.attribute is not None else clues.key
 
 
 # -- what instead -----------------------------------------------------------------------------------------------------
@@ -107,13 +134,18 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
     if rank and _ONE_ELEMENT.search(clues.text):
         yield spec(part.dtype, *shape[1:], style=part.style)
     if _SAME_RANK.search(clues.text):
-        yield from (_of_rank(part, other) for other in dict.fromkeys(map(len, clues.shapes)) if other != rank)
+        ranks = dict.fromkeys(map(len, clues.shapes))
+        yield from (_of_rank(part, other) for other in ranks if other != rank)
+        for apart in {abs(one - other) for one in ranks for other in ranks} - {0}:  # it may come here changed
+            yield from (_of_rank(part, other) for other in (rank - apart, rank + apart) if 0 <= other <= _MOST_RANK)
     if clues.beyond and part.style != "flags" and part.dtype not in ("bool", "string"):
         yield replace(part, style="flags")
     if clues.increasing and part.style != "sorted":
         yield replace(part, style="sorted")
     if clues.whole and not part.style:
         yield replace(part, style="flags")
+    if _POSITIVE.search(clues.text) and part.dtype.startswith("float") and not part.style:
+        yield from (replace(part, style=style) for style in ("unit", "sorted"))
     if clues.fraction:
         yield replace(part, style="unit") if part.dtype.startswith("float") else Literal(0.5)
     if _ASKED.search(clues.text):
@@ -137,7 +169,8 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield tensor(clues.unpack, part.dtype)
         yield Many("list", (part,) * clues.unpack)
     if "Only integers, slices" in clues.text or "NoneType" in clues.text:
-        named = [Keyed(((word, part),)) for word in clues.words if word not in ("None", "NoneType", "int")]
+        held = Literal(SIZE) if clues.of_object else part
+        named = [Keyed(((word, held),)) for word in clues.words if word not in ("None", "NoneType", "int")]
         yield from named
         yield from (Many("list", (one, one)) for one in named)  # it may be an element that is indexed by name
     yield from (Many("list", (part,) * count) for count in clues.counts)
@@ -231,6 +264,9 @@ def _instead_of_keyed(part: Keyed, slot: Slot | None, clues: ErrorClues) -> Iter
     known = dict(part.entries)
     keys = [clues.key] if clues.key is not None else [word for word in clues.words if word not in known][:3]
     for key in keys:
+        if key not in known and clues.of_object:
+            yield from (Keyed((*part.entries, *one.items())) for one in _known_first({key: Literal(SIZE)}, clues))
+            yield Keyed((*part.entries, (key, Literal("same"))))
         if key not in known:
             yield Keyed((*part.entries, (key, tensor())))
     if slot is not None:
@@ -260,7 +296,9 @@ def _instead_of_value(
     yield from (Literal(word) for word in clues.modes if part != Literal(word))
     if "not callable" in clues.text:
         yield IDENTITY
-    if "not iterable" in clues.text and isinstance(part, Literal):
+    if _OF_SHAPES.search(clues.text) and "invalid dimension" not in clues.text:
+        yield from (Many("tuple", tuple(map(Literal, sizes))) for sizes in (_IMAGE[1:], (SIZE, SIZE), (SIZE,)))
+    if re.search(r"not iterable|has no len", clues.text) and isinstance(part, Literal):
         yield from (Many(kind, (part,) * 2) for kind in ("list", "tuple"))
     if "not subscriptable" in clues.text:
         yield from (Many("tuple", (Literal(SIZE),) * count) for count in (3, 2, 4))
@@ -278,7 +316,8 @@ def _instead_of_value(
         yield from (Literal(None), Literal(0.5), IDENTITY, Literal(True), Literal("relu"))
     if isinstance(value, int) and not isinstance(value, bool):
         yield from (Literal(number) for number in clues.numbers if number != value)
-        yield from (Literal(number) for number in (1, 2, 4, 3, 0, 8) if number != value)
+        few = (_MANY,) if _TOO_FEW.search(clues.text) else ()
+        yield from (Literal(number) for number in (*few, 1, 2, 4, 3, 0, 8) if number != value)
         yield from (Many(kind, (part,) * 2) for kind in ("tuple", "list") if isinstance(part, Literal))
     if isinstance(part, ObjectInput):
         yield from (map_specs(part, partial(_of_dtype, dtype=dtype)) for dtype in clues.dtypes)
@@ -292,7 +331,8 @@ def _instead_of_value(
 def _as_settings(clues: ErrorClues, *kinds: str) -> Iterator[Choice]:
     """Settings instead of an input of some kinds that misses an attribute which no sort of tensor has."""
     if clues.attribute is not None and clues.attribute[0] in kinds and not _is_of_tensors(clues.attribute[1]):
-        yield settings(dict.fromkeys((*clues.fellows, clues.attribute[1]), Literal(SIZE)))
+        unknown = dict.fromkeys((*clues.fellows, clues.attribute[1]), Literal(SIZE))
+        yield from map(settings, _known_first(unknown, clues))
 
 
 def _is_of_tensors(attribute: str) -> bool:
@@ -303,10 +343,17 @@ def _is_of_tensors(attribute: str) -> bool:
 
 def _instead_of_settings(part: ComposedInput, clues: ErrorClues) -> Iterator[Choice]:
     """More settings, where one is missed."""
-    missed = clues.attribute[1] if clues.attribute is not None else clues.key
-    if missed is not None and missed not in dict(part.entries):
-        known = dict(part.entries)
-        yield settings({**dict.fromkeys((*clues.fellows, missed), Literal(SIZE)), **known})
+    missed, known = _missed(clues), dict(part.entries)
+    if missed is not None and missed not in known:
+        unknown = dict.fromkeys((*clues.fellows, missed), Literal(SIZE))
+        yield from (settings({**one, **known}) for one in _known_first(unknown, clues))
+
+
+def _known_first(unknown: Mapping[str, Form], clues: ErrorClues) -> Iterator[dict[str, Form]]:
+    """Settings of some names: as the project says that they are, and as they are here."""
+    said = {name: clues.said.get(name, form) for name, form in unknown.items()}
+    yield from ([said] if said != unknown else [])
+    yield dict(unknown)
 
 
 def _is_wrong_key(part: Choice, error: BaseException) -> bool:

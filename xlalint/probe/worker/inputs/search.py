@@ -240,8 +240,9 @@ class Search:
             if complaint.kind not in complaints:  # another error is a step forward as well
                 complaints.add(complaint.kind)
                 depth = 0
-            if nearest is None or progress > nearest[0]:
-                nearest = progress, attempt.error, by_keras(attempt.error)
+            got = progress, by_keras(attempt.error)
+            if nearest is None or got > (nearest[0], nearest[2]):
+                nearest = progress, attempt.error, got[1]
                 if isinstance(attempt.error, MissingError):
                     break
             failed = FailedCall(self.slots, assignment, objects, attempt.error, self.own, self.entry, self.roots)

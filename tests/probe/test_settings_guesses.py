@@ -1,0 +1,146 @@
+"""What objects are made of: settings that the project has values for, their entries, and what errors say of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .driver import Driver
+
+pytestmark = pytest.mark.compiler
+
+PROGRAM = """
+import argparse
+import keras
+import tensorflow as tf
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grid-size", type=int, default=7)
+    parser.add_argument("--hidden", type=int, default=512)
+    return parser.parse_args()
+
+class Grid:
+    def __init__(self, args):
+        if args.grid_size != 7:
+            raise ValueError("no such grid")
+        self.scale = tf.zeros([args.grid_size, args.hidden])
+
+    def scaled(self, x):
+        return tf.reduce_sum(self.scale) + x
+
+class Fields:
+    def __init__(self, columns):
+        self.total = 0
+        for column in columns:
+            self.total += column["count"]
+
+    def counted(self, x):
+        return x * float(self.total)
+
+class Encoder(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(4)
+
+    def encode(self, x):
+        return self.dense(x)
+
+ACTIVATIONS = {"relu": tf.nn.relu, "tanh": tf.nn.tanh}
+
+class Stack:
+    def __init__(self, config):
+        self.activations = [ACTIVATIONS[config.activation] for _ in range(2)]
+
+    def run(self, x):
+        for activation in self.activations:
+            x = activation(x)
+        return x
+
+class Sampler:
+    def __init__(self, size):
+        if 2 * size < 3000:
+            raise ValueError("the range of the sampler is too small")
+
+    def sample(self, x):
+        return x + 1.0
+
+class Image:
+    def __init__(self, size=None):
+        self.image = keras.Input(shape=size)
+
+    def add(self, x):
+        return x + 1.0
+
+def cropped(data):
+    width = tf.shape(data["image"])[1]
+    box = data["box"]
+    top, left, bottom, right = box[0], box[1], box[2], box[3]
+    if not bool(bottom > top) or not bool(right > left):
+        raise ValueError("its height must be > 0")
+    return tf.cast(width, tf.float32) * (bottom - top)
+
+def joined(x, y):
+    return tf.concat([x[..., None], y], axis=1)
+
+def of_three(parts):
+    sizes, places = parts
+    places = tf.convert_to_tensor(places)
+    if places.shape[-1] != 9:
+        raise ValueError(f"could not broadcast input from shape (9,) into shape ({places.shape[-1]},)")
+    return tf.reduce_sum(sizes) + places
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("settings") / "settings.py"
+    file.write_text(PROGRAM)
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("qualname", "how"),
+    [
+        pytest.param("Grid.scaled", "Grid(args: Settings(", id="options-of-the-project"),
+        pytest.param("Fields.counted", "Fields(columns: [{'count': 4}, {'count': 4}]).counted", id="all-items-alike"),
+        pytest.param("Encoder.encode", "Encoder().encode with x: f32[4, 4]", id="a-model-without-a-call"),
+        pytest.param("Stack.run", "Stack(config: Settings(activation='relu')).run", id="a-key-in-a-comprehension"),
+        pytest.param("Sampler.sample", "Sampler(size: 4096).sample", id="too-small"),
+        pytest.param("Image.add", "Image(size: (8, 8, 3)).add", id="a-shape"),
+        pytest.param("cropped", "called with data: {'image': f32[4, 4], 'box': f32[4] sorted}", id="a-named-entry"),
+        pytest.param("joined", "called with x: f32[4], y: f32[4, 4]", id="ranks-that-differ"),
+        pytest.param("of_three", "called with parts: [f32[4, 4], f32[4, 9]]", id="an-unpacked-item"),
+    ],
+)
+def test_what_is_found(driver: Driver, program: str, qualname: str, how: str) -> None:
+    assert driver(qualname, program)["how"].startswith(how)
+
+
+def test_great_numbers_of_the_project_become_small(driver: Driver, program: str) -> None:
+    how = driver("Grid.scaled", program)["how"]
+    assert "grid_size=7" in how
+    assert "hidden=32" in how
+
+
+def test_the_project_says_what_its_settings_are(tmp_path: Path) -> None:
+    from xlalint.probe.worker.inputs.configurations import said_in
+
+    (tmp_path / "train.py").write_text(
+        "flags.DEFINE_integer('dims', 3, 'how many')\n"
+        "params = {'sizes': [4, 8, 16, 32], 'kernel': (3, 3), 'units': units()}\n"
+        "class Config:\n    rate: float = 0.1\n    def __init__(self, layers=2, *, kind='plain'): ...\n"
+        "model = Model(heads=8, width=1024)\n"
+    )
+    said = said_in((str(tmp_path),), ("dims", "sizes", "kernel", "units", "rate", "layers", "kind", "heads", "width"))
+    assert {name: str(form) for name, form in said.items()} == {
+        "dims": "3",
+        "sizes": "[4, 8, 16]",
+        "kernel": "(3, 3)",
+        "rate": "0.1",
+        "layers": "2",
+        "kind": "'plain'",
+        "heads": "8",
+        "width": "64",
+    }
