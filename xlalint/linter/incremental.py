@@ -29,6 +29,7 @@ from ..sources.outline import Stretch
 from ..sources.reading import Jax, Strategies
 from .cache import Cache, Memory, Texts
 from .dispatch import Candidate
+from .modules_found import Group, ModulesFound, groups_of
 from .shifts import FileShift, Moved, MovedTooFarError
 
 _LEFT: Final = 2  # records of a partition that a process keeps: what is edited may become again what it was
@@ -67,7 +68,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     jax: Jax = Jax.UNNAMED
     roots: str = ""
     reads: list[Read] = []
-    names: list[tuple[str, str, str]] = []
+    names: list[Group] = []
     absent: dict[str, list[str]] = {}
     offered: dict[str, str] = {}
     defined: str = ""
@@ -157,10 +158,13 @@ class World:
     files: Files
     known: Collection[str]
     digest: Callable[[str], str | None]
-    _modules: set[tuple[str, str, str]] = field(default_factory=set, init=False)  # that are where they were
+    _modules: ModulesFound = field(init=False)
     # By path, what each file is to the run: its name and root, whether it is checked, and whether it is known.
     _there: dict[str, tuple[str, str, bool, bool]] = field(default_factory=dict, init=False)
     _shifts: dict[tuple[str, str], FileShift | None] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_modules", ModulesFound(self.files))
 
     def describe(self, record: Record, reads: Reads, share: Iterable[Path]) -> None:
         """Write into a record what the partition read; its own files, the `share`, as a whole."""
@@ -168,7 +172,7 @@ class World:
         record.strategies, record.clusters, record.jax = self.files.strategies, self.files.clusters, self.files.jax
         record.roots = self.files.roots_digest
         record.reads = [self._read(path, reads, path in own) for path in dict.fromkeys((*own, *reads.files))]
-        record.names = [(str(folder), name, str(found or "")) for (folder, name), found in reads.names.items()]
+        record.names = groups_of(reads.names)
         record.absent = {str(folder): sorted(absent) for folder, absent in reads.absent.items()}
         record.offered = {first: self.files.offering(first) for first in sorted(reads.offered)}
 
@@ -234,9 +238,9 @@ class World:
         """Whether the modules that were looked for are where they were."""
         files = self.files
         return (
-            all(_lacks(files, Path(folder), names) for folder, names in record.absent.items())
+            all(_lacks(files, folder, names) for folder, names in record.absent.items())
             and all(files.offering(first) == found for first, found in record.offered.items())
-            and self._are_there(record.names)
+            and self._modules.hold(record.names)
         )
 
     def _shifted(self, read: Read, text_of: TextOf, shifts: dict[str, FileShift]) -> Read | None:
@@ -261,15 +265,6 @@ class World:
             return None
         before = File(replace(source, text=text, digest=read.digest))
         return FileShift.between(before, loaded.file)
-
-    def _are_there(self, names: Iterable[tuple[str, str, str]]) -> bool:
-        """Whether modules below folders are the files that they were. Partitions ask for the same ones again and
-        again."""
-        fresh = set(names) - self._modules
-        if any(str(self.files.sought(Path(folder), name) or "") != found for folder, name, found in fresh):
-            return False
-        self._modules.update(fresh)
-        return True
 
     def _is_there(self, read: Read) -> bool:
         """Whether a file is what it was to the run, and found under the same name."""
@@ -308,7 +303,7 @@ class _Left:
         return Transcript.of(self.record.rounds)
 
 
-def _lacks(files: Files, folder: Path, names: Iterable[str]) -> bool:
+def _lacks(files: Files, folder: str, names: Iterable[str]) -> bool:
     return all(files.lacks(folder, name) for name in names)
 
 

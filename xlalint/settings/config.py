@@ -347,8 +347,10 @@ def _is_pattern(text: str) -> bool:
 
 def _settle(layers: Sequence[Layer], root: Path, paths: Sequence[Path], cached: bool) -> Settings:
     merged = _Merged(layers, root)
-    keras, keras_origin = _keras(merged, paths or [root])
-    tensorflow, tensorflow_origin = _tensorflow(merged, paths or [root])
+    project = merged.project()
+    places = _telling(project, paths or [root])
+    keras, keras_origin = _keras(merged, places)
+    tensorflow, tensorflow_origin = _tensorflow(merged, places)
     severities = {
         code: Severity[level.upper()]
         for selector, level in merged["severity"].items()
@@ -386,7 +388,7 @@ def _settle(layers: Sequence[Layer], root: Path, paths: Sequence[Path], cached: 
         file_timeout=merged["file-timeout"],
         jobs=merged["jobs"],
         cache_dir=merged.cache_dir() if cached else None,
-        project=merged.project(),
+        project=project,
         baseline=merged.path("baseline"),
         fix=merged.fix(),
         unsafe_fixes=merged["unsafe-fixes"],
@@ -420,6 +422,7 @@ def _probe(layers: Sequence[Layer]) -> ProbeSettings:
 
 def inferred_anew(settings: Settings, paths: Sequence[Path]) -> Settings:
     """The settings as they are for code in another place: what nobody set, the requirements there decide."""
+    paths = _telling(settings.project, paths)
     if "keras" in settings.inferred:
         keras = keras_of_project(paths)
         settings = replace(settings, keras=keras[0] if keras else None)
@@ -427,6 +430,12 @@ def inferred_anew(settings: Settings, paths: Sequence[Path]) -> Settings:
         tensorflow = tensorflow_of_project(paths)
         settings = replace(settings, tensorflow=tensorflow[0] if tensorflow else None)
     return settings
+
+
+def _telling(project: Path | None, paths: Sequence[Path]) -> Sequence[Path]:
+    """Around what the requirements are looked for that decide for a run: the project, where one is given. Which of its
+    files are asked about changes nothing then, neither findings nor what is kept of them."""
+    return paths if project is None else [project]
 
 
 def _keras(merged: _Merged, paths: Sequence[Path]) -> tuple[int | None, str]:
