@@ -17,7 +17,6 @@ from typing import Final, TypeAlias
 import msgspec
 
 from ..analysis.files.dependencies import Reads
-from ..analysis.files.file import File
 from ..analysis.files.files import Files, Session
 from ..analysis.files.troubles import InternalTrouble, SyntaxTrouble
 from ..analysis.fixpoint.exchange import Transcript
@@ -263,8 +262,7 @@ class World:
         source = loaded.file.source
         if source.digest != self.digest(read.path):  # written to while it was read
             return None
-        before = File(replace(source, text=text, digest=read.digest))
-        return FileShift.between(before, loaded.file)
+        return FileShift.between(replace(source, text=text, digest=read.digest), loaded.file)
 
     def _is_there(self, read: Read) -> bool:
         """Whether a file is what it was to the run, and found under the same name."""

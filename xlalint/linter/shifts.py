@@ -19,6 +19,7 @@ from ..analysis.program.decorators import names_compilers
 from ..analysis.program.signs import ModuleSigns
 from ..findings.findings import Edit, Finding, Fix, Note, Span, TrailStep
 from ..sources.outline import Stretch
+from ..sources.text import Source
 from ..sources.trivia import shift
 from ..sources.words import words_in
 from .dispatch import Candidate
@@ -40,14 +41,15 @@ class FileShift:
     altered: frozenset[int]
 
     @classmethod
-    def between(cls, before: File, after: File) -> FileShift | None:
+    def between(cls, before: Source, after: File) -> FileShift | None:
         """None where the code of the versions is not the same, or their comments tell the analysis something."""
-        if before.source.cells or after.source.cells or before.interface != after.interface:
+        found = None if before.cells or after.source.cells else shift(before.text, after.source.text)
+        if found is None:
             return None
-        found = shift(before.source.text, after.source.text)
-        if found is None or _facts(before) != _facts(after):
+        earlier = File(before)
+        if earlier.interface != after.interface or _facts(earlier) != _facts(after):
             return None
-        moved = cls(before, after, found.lines, found.altered)
+        moved = cls(earlier, after, found.lines, found.altered)
         return moved if moved._holds() else None
 
     def _holds(self) -> bool:

@@ -40,7 +40,7 @@ class _Piece(NamedTuple):
 
 def shift(before: str, after: str) -> Shift | None:
     """Where the lines of `before` stand in `after`; None where the code is not the same, or it takes more to tell."""
-    if "\f" in before or "\f" in after:
+    if "\f" in before or "\f" in after or _is_plainly_other(before, after):
         return None
     lines: dict[int, int] = {}
     altered = set[int]()
@@ -54,6 +54,25 @@ def shift(before: str, after: str) -> Shift | None:
     except OutlineError:
         return None
     return Shift(lines, frozenset(altered))
+
+
+def _is_plainly_other(before: str, after: str) -> bool:
+    """Whether the lines that differ have other code, as most edits have it: told without parsing, and only where no
+    string is near that might hold them."""
+    old, new = before.splitlines(), after.splitlines()
+    shorter = min(len(old), len(new))
+    first = next((number for number in range(shorter) if old[number] != new[number]), shorter)
+    behind = next((n for n in range(shorter - first) if old[-1 - n] != new[-1 - n]), shorter - first)
+    old, new, above = old[first : len(old) - behind], new[first : len(new) - behind], new[:first]
+    if any("'" in line or '"' in line for line in (*old, *new)):
+        return False
+    open_strings = sum(line.count(quotes) for line in above for quotes in ('"""', "'''")) % 2
+    return not open_strings and _codes(old) != _codes(new)
+
+
+def _codes(lines: list[str]) -> list[str]:
+    """Lines that hold no string, without comments and blank lines."""
+    return [code for line in lines if (code := line.partition("#")[0].rstrip())]
 
 
 class _Shape:
