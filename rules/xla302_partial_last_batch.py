@@ -4,7 +4,7 @@
 Reports `batch` without `drop_remainder=True` if the last batch is or may be smaller, and the batches reach a step that
 XLA compiles: `fit`, `evaluate` or `predict` of a model compiled with `jit_compile=True`, or a compiled function. Also
 reports `padded_batch`, `bucket_by_sequence_length`, Keras's `.._dataset_from_directory` and `ImageDataGenerator`,
-arrays passed to a model, and slices of arrays that a loop or an iterator takes in steps.
+arrays and generators passed to a model, and slices of arrays that a loop, a generator or an iterator takes in steps.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.

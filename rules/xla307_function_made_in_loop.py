@@ -2,7 +2,7 @@
 
 ## What it does
 Reports `tf.function(jit_compile=True)` inside a Python loop, as a decorator or as a call. Also reports a function that
-creates and calls a compiled function, if a loop calls that function.
+creates a compiled function, or has a factory create it, and calls it, if a loop calls that function.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU: the compiled code belongs to the function object that `tf.function` returns.
@@ -26,7 +26,7 @@ what `functools.partial`, `jax.grad` or `jax.vmap` return. The same holds for wh
 ## Not flagged
 - A function that is created once and called in a loop.
 - A function created under a condition, as caches do, and a factory that returns it.
-- A function that creates its step and then loops over batches.
+- A function that creates its step and then loops over batches, if it is called once, or creates a model as well.
 
 ## Fix safety
 Shown only: the variables that the function captures have to become arguments.
@@ -108,6 +108,28 @@ main()
             Runs(1),
             why="the loop ends after its first round here",
         ),
+        Bad(
+            """
+def make():
+    @tf.function(jit_compile=True)
+    def step(x):
+        return x * 2.0
+
+    return step
+
+def epoch(batches):
+    step = make()
+    for x in batches:
+        step(x)
+
+for _ in range(4):
+    epoch([tf.ones([3]), tf.zeros([3])])
+""",
+            ["make()"],
+            Runs(4),
+            severity=Severity.WARNING,
+            why="a factory that each epoch calls",
+        ),
     )
     good = (
         Good(
@@ -170,6 +192,26 @@ def train(batches):
 train([tf.ones([3]), tf.zeros([3])])
 """,
             Runs(1),
+        ),
+        Good(
+            """
+import keras
+
+def fold(batches):
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+
+    @tf.function(jit_compile=True)
+    def step(x):
+        return tf.reduce_sum(model(x))
+
+    for x in batches:
+        step(x)
+
+for _ in range(2):
+    fold([tf.ones([4, 3]), tf.zeros([4, 3])])
+""",
+            Runs(2),
+            why="each function is for another model",
         ),
         Good(
             """

@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from ...syntax import nodes as cst
 from .joins import element_of, join_all
-from .kinds import as_tensor, options, perhaps_array, surely_tensor
+from .kinds import as_tensor, options, perhaps_array, surely_tensor, united
 from .values import (
+    MULTIPLE,
     NONE,
+    REST,
     STATIC,
     Api,
     ApiObject,
@@ -26,6 +28,7 @@ from .values import (
     Unknown,
     Value,
 )
+from .varying_shapes import sizes_of
 
 # Folding is for flags and small numbers: nothing here may take time or memory.
 _FOLDED: Final[dict[type[object], Callable[[Any, Any], Any]]] = {
@@ -117,13 +120,19 @@ def rank_of(value: Value) -> int | None:
 
 
 def rounded(sign: type[object], left: Static, right: Static) -> Static | None:
-    """A quotient that is not known, and how it is rounded: `n // size`, `n // size + 1`; None for anything else."""
+    """A quotient that is not known, and how it is rounded: `n // size`, `n // size + 1`; what it leaves, `n % size`,
+    and the multiple of `size`: `n - n % size`, `n // size * size`; None for anything else."""
     if left.known and right.known:
         return None
     if sign is cst.FloorDivide:
         return Static(rounded=-1)
+    if sign is cst.Modulo:
+        return Static(rounded=REST)
+    cut = sign is cst.Subtract and right.rounded == REST
+    if cut or (sign is cst.Multiply and -1 in (left.rounded, right.rounded)):
+        return Static(rounded=MULTIPLE)
     one_more = sign is cst.Add and any(
-        a.rounded < 0 and isinstance(b.constant, int) and b.constant > 0 for a, b in ((left, right), (right, left))
+        a.rounded == -1 and isinstance(b.constant, int) and b.constant > 0 for a, b in ((left, right), (right, left))
     )
     return Static(rounded=1) if one_more else None
 
@@ -219,4 +228,5 @@ def concatenate(left: Sequence, right: Sequence) -> Sequence:
     if left.items is not None and right.items is not None:
         return Sequence(left.kind, left.items + right.items)
     elements = [element for element in (element_of(left), element_of(right)) if element is not None]
-    return Sequence(left.kind, None, join_all(*elements) if elements else None)
+    varies = united(sizes_of(left), sizes_of(right))
+    return Sequence(left.kind, None, join_all(*elements) if elements else None, varies=varies)

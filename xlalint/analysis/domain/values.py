@@ -141,11 +141,16 @@ class Dimension(Record):
     read: Location | None = None
 
 
+# In `Static.rounded`: `n // size * size` or `n - n % size`, and `n % size`.
+MULTIPLE: Final = 2
+REST: Final = 3
+
+
 class Static(Record):
     """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
     one in each iteration of a loop, say. `setting`: it is not known, but what it is by default. `dimension`: it is that
     one, so None where the code is traced, and a number in eager execution. `rounded`: which way it was, -1 or 1, where
-    it is a quotient that is not known."""
+    it is a quotient that is not known; MULTIPLE and REST say what else was computed of such."""
 
     constant: Any = UNSET
     varies: tuple[Variation, ...] = ()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 from ..record import replace
 from .kinds import united
 from .values import (
+    MULTIPLE,
+    REST,
     Api,
     ApiObject,
     Array,
@@ -37,8 +39,16 @@ LAST: Final = "last batch"
 LAYER: Final = "layer"
 # .. nor this: another piece of the same length each time.
 WINDOW: Final = "window"
+# .. nor this: as many elements as fill whole batches, `x[:n // size * size]`.
+EVEN: Final = "even"
+# A list that is of another length each time, and one that is only while the loop goes on that fills it.
+FILLED: Final = "filled"
+GROWN: Final = "grown"
 # As many elements as a condition on data holds for, which is asked again and again.
 MASKED: Final = "masked"
+# What makes a list longer or shorter, and the first dimension of what is made of it.
+_LENGTHS: Final = frozenset((FILLED, GROWN, MASKED, "sized"))
+_KEPT: Final = _LENGTHS | {EVEN, LAST}  # .. and what else is true of each list that is as long
 _DEEPEST: Final = 4
 # In an index, new dimensions, and what stands for no single dimension of what is indexed.
 _NEW: Final = (Static(None), Api("tf.newaxis"), Api("np.newaxis"))
@@ -92,7 +102,7 @@ def variations_of(value: Value | None, depth: int = 0) -> tuple[Variation, ...]:
 
 def of_sizes(varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
     """Those of the variations that say that a size differs."""
-    return tuple(variation for variation in varies if variation.kind not in (LAYER, WINDOW))
+    return tuple(variation for variation in varies if variation.kind not in (LAYER, WINDOW, EVEN))
 
 
 def _inside(value: Sequence | Dict | OneOf) -> Iterator[Value]:
@@ -137,6 +147,22 @@ def filtered(value: Value, keep: Callable[[Variation], bool]) -> Value:
                 return leaf
 
     return mapped(value, sift)
+
+
+def without(value: Value, drop: Callable[[Variation], bool]) -> Value:
+    """The value without those variations that `drop` says yes to, of lists as of what they hold."""
+    match value:
+        case Sequence(items=items, element=element):
+            inner = None if items is None else tuple(without(item, drop) for item in items)
+            held = None if element is None else without(element, drop)
+            return replace(value, items=inner, element=held, varies=tuple(v for v in value.varies if not drop(v)))
+        case Dict(entries, element):
+            kept = {key: without(item, drop) for key, item in entries.items()}
+            return Dict(kept, None if element is None else without(element, drop))
+        case OneOf(alternatives):
+            return OneOf(tuple(without(option, drop) for option in alternatives))
+        case _:
+            return filtered(value, lambda variation: not drop(variation))
 
 
 def mapped(value: Value, function: Callable[[Value], Value]) -> Value:
@@ -256,13 +282,15 @@ def cut(value: Value, index: tuple[Value, ...], location: Location, *, looped: b
     found: tuple[Variation, ...] = ()
     for axis, item in enumerate(index):
         if isinstance(item, Array | Sequence) and axis == 0:
-            found = (*found, *last_batches(item))
+            found = (*found, *last_batches(item), *sizes_of(item))
         if isinstance(item, Array):
             found = (*found, *(each for each in item.varies if each.kind == MASKED))
             if looped and item.dtype == "bool":
                 found = (*found, Variation(MASKED, location, axis))
         if not isinstance(item, Slice):
             continue
+        if axis == 0 and item.start is None and _is_multiple(item.stop):
+            found = (*found, Variation(EVEN, location, axis))
         start, stop = variations_of(item.start), variations_of(item.stop)
         alone = tuple(each for each in (*start, *stop) if (each in start) != (each in stop))
         if alone and (set(start) <= set(stop) or set(stop) <= set(start)):
@@ -278,10 +306,26 @@ def cut(value: Value, index: tuple[Value, ...], location: Location, *, looped: b
             return value
 
 
+def _is_multiple(stop: Value | None) -> bool:
+    return isinstance(stop, Static) and (stop.rounded == MULTIPLE or stop.rounded == -REST)
+
+
 def last_batches(value: Value) -> tuple[Variation, ...]:
     """Why a list or an array has fewer elements once."""
     varies = value.varies if isinstance(value, Array | Sequence | Unknown | Tensor) else ()
     return tuple(variation for variation in varies if variation.kind == LAST and not variation.axis)
+
+
+def lengths_of(value: Value) -> tuple[Variation, ...]:
+    """What is true of each list that is as long as this."""
+    varies = value.varies if isinstance(value, Array | Sequence | Unknown | Tensor) else ()
+    return tuple(variation for variation in varies if variation.kind in _KEPT and not variation.axis)
+
+
+def sizes_of(value: Value) -> tuple[Variation, ...]:
+    """Why a list or an array has another number of elements each time."""
+    varies = value.varies if isinstance(value, Array | Sequence | Unknown | Tensor) else ()
+    return tuple(variation for variation in varies if variation.kind in _LENGTHS and not variation.axis)
 
 
 def _sign(value: Value) -> int:

@@ -12,7 +12,9 @@ from ..domain.values import (
     NONE,
     UNKNOWN,
     Api,
+    ApiObject,
     ClassValue,
+    Compiled,
     Dependence,
     Dict,
     Dimension,
@@ -32,6 +34,7 @@ from ..library.strategies import BACKEND_VARIABLE, sets_clustering
 from ..program.parameter_uses import asked_for
 from ..program.project import Project
 from ..program.signs import Shows
+from ..record import replace
 from .contexts import ContextKind
 from .dimensions import dimension_at
 from .events import IterateOver, MutateInLoop
@@ -126,9 +129,20 @@ class Assignments(Keeping):
                 self.note_kept(frame, statement or target, target, "attribute", value)
                 if not _is_same_each_time(frame, value):
                     self._mutated(frame, statement or target, owner, "attribute")
-                self.set_attribute(frame, self.evaluate(frame, owner), name, value)
+                held = self.evaluate(frame, owner)
+                self.set_attribute(frame, held, name, value)
+                if name == "run_eagerly" and value == Static(True):
+                    self._run_eagerly(frame, owner, held)
             case cst.Subscript():
                 self._store(frame, target, value, statement or target)
+
+    def _run_eagerly(self, frame: Frame, place: cst.BaseExpression, model: Value) -> None:
+        """`model.run_eagerly = True`: nothing of its steps is compiled any more."""
+        match model:
+            case Instance(facts=Compiled() as how):
+                model.facts = replace(how, jit=False)
+            case ApiObject(facts=Compiled() as how):
+                self.assign_quietly(frame, place, replace(model, facts=replace(how, jit=False)))
 
     def _unpack(self, frame: Frame, target: cst.Tuple | cst.List, value: Value, statement: cst.CSTNode | None) -> None:
         value = self.as_iterable(frame, as_tuple(value), target)

@@ -88,7 +88,8 @@ class Attributes(Interpreter):
         """The value of `owner.name`, read at `node`."""
         match owner:
             case Api("absl.flags.FLAGS") if name in self.flags:
-                return self.flags[name]
+                defined = self.flags[name]
+                return defined.get(frame.module) or (next(iter(defined.values())) if len(defined) == 1 else STATIC)
             case Api(qualified):
                 return _api_attribute(qualified, name)
             case ApiObject("argparse.Namespace", payload=Dict(entries)):

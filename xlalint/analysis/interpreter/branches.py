@@ -24,6 +24,8 @@ class Branches(Interpreter):
     """Branches: `if`, `match` and `assert`."""
 
     def _if(self, frame: Frame, node: cst.If, form: str = "if") -> None:
+        asked: set[Location] = set()
+        frame.compared = asked
         test = self.evaluate_test(frame, node.test)
         tensor = as_condition(test)
         known = False if tensor is None and is_off(frame, node.test, self.switches) else truth(test)
@@ -33,7 +35,7 @@ class Branches(Interpreter):
             self.doubt_tensor(frame, test)
         if _only_raises(node):
             self.refute_tensor(frame, test)  # the value of a tensor is not there to be checked
-        before, context = frame.env, frame.context
+        before, context, bounded = frame.env, frame.context, frame.bounded
         if before is None:
             return
         if tensor is not None:
@@ -48,7 +50,7 @@ class Branches(Interpreter):
                     frame.summary.skipped.append(skipped)
                 afters.append(None)
                 continue
-            frame.env, frame.context = dict(before), context
+            frame.env, frame.context, frame.bounded = dict(before), context, bounded | asked
             narrow(self, frame, node.test, taken)
             narrowed = frame.context
             if taken and known is None and _asks_for_more(frame, node.test):
@@ -69,6 +71,7 @@ class Branches(Interpreter):
             if frame.env is not None:
                 contexts.append(narrowed)
         frame.context = contexts[0] if len(contexts) == 1 else context
+        frame.bounded = bounded | asked if len(contexts) == 1 else bounded
         if tensor is not None:
             frame.branch -= 1
             frame.outer_names.pop()

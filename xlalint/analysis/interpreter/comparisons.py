@@ -17,6 +17,7 @@ from ..domain.operators import (
     rank_of,
 )
 from ..domain.values import STATIC, UNKNOWN, Array, Dependence, Dict, Sequence, Static, Tensor, Unknown, Value
+from .contexts import NOT_TRACED
 from .dimensions import ask_for_none, report_operands
 from .events import BranchOn, TruthOf
 from .frames import Frame
@@ -115,6 +116,9 @@ class Comparisons(Interpreter):
         if overloaded is not None:
             return overloaded
         mix_number(self, frame, node, left, right)
+        if frame.context.kind in NOT_TRACED:
+            numbers = (side for side in (left, right) if isinstance(side, Static))
+            frame.compared.update(each.location for number in numbers for each in number.varies)
         equality = isinstance(sign, cst.Equal | cst.NotEqual)
         if not equality or (isinstance(left, Static) and isinstance(right, Static)):
             how = "equality" if equality else "comparison"

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final
 from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts, pattern
 from ..domain.kinds import as_condition, is_key
-from ..domain.values import KEYS, UNKNOWN, ApiObject, Dict, Sequence, Static, Structure, Value
-from ..domain.varying_shapes import last_batches, told_apart
+from ..domain.values import KEYS, UNKNOWN, ApiObject, Dict, Sequence, Static, Structure, Value, Variation
+from ..domain.varying_shapes import MASKED, lengths_of, told_apart
 from ..files.unit import Location
 from .contexts import NOT_TRACED
 from .events import BranchOn
@@ -88,9 +88,21 @@ class Displays(Interpreter):
         if isinstance(node, cst.DictComp):
             self.evaluate(inner, node.key)
             return Dict({}, self.evaluate(inner, node.value))
-        varies = () if clause.ifs or clause.inner_for_in is not None else last_batches(iterable)
+        varies = self._lengths(frame, node, clause, iterable)
         element = self.evaluate(inner, node.elt)
-        return Sequence("set" if isinstance(node, cst.SetComp) else "list", None, element, varies=varies)
+        plain = not clause.ifs and clause.inner_for_in is None
+        steps = iterable.steps if plain and isinstance(iterable, Sequence) else None
+        return Sequence("set" if isinstance(node, cst.SetComp) else "list", None, element, varies=varies, steps=steps)
+
+    @staticmethod
+    def _lengths(frame: Frame, node: cst.CSTNode, clause: cst.CompFor, iterable: Value) -> tuple[Variation, ...]:
+        """Why a list has another length each time: as what it goes through, or by how many a condition holds for."""
+        if clause.inner_for_in is not None:
+            return ()
+        if clause.ifs:
+            again = frame.context.kind in NOT_TRACED and (frame.looped or frame.python_loop > 0)
+            return (Variation(MASKED, Location(frame.unit, node), axis=0),) if again else ()
+        return lengths_of(iterable)
 
     def _chosen(self, inner: Frame, clause: cst.CompFor, items: tuple[Value, ...]) -> tuple[Value, ...] | None:
         """The items that the conditions of a clause let pass; None where that is not known of each."""
@@ -168,6 +180,7 @@ class Displays(Interpreter):
             bound=frame.bound,
             loop=frame.loop,
             looped=True,
+            bounded=frame.bounded,
             branch=frame.branch,
             conditional=frame.conditional,
             assumed=frame.assumed,

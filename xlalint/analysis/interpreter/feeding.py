@@ -8,20 +8,22 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.kinds import leaves
 from ..domain.values import (
+    ApiObject,
     FunctionValue,
+    Instance,
     Static,
     Tensor,
     Value,
     Variation,
     Wrapped,
 )
-from ..domain.varying_shapes import MASKED, filtered, variations_of
+from ..domain.varying_shapes import GROWN, MASKED, filtered, variations_of
 from ..files.unit import Location, Unit
+from ..library import api
 from ..library.host_shapes import READ
 from ..library.tokenizers import torch_in
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .events import CallOwnCompiled, FeedCompiled, FeedForeign, FeedText, MakeCompiled
-from .filling import GROWN
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter
 
@@ -93,18 +95,56 @@ def report_text(
 
 
 def report_own_call(interpreter: Interpreter, frame: Frame, value: FunctionValue, node: cst.CSTNode) -> None:
-    """A compiled function is called where it was made: by each call of the code around it."""
-    if frame.context.kind not in NOT_TRACED or frame.context.pipeline or frame.function is None or frame.python_loop:
+    """A compiled function is called where it was made, there or by a function that is called there: by each call of the
+    code around it. Not where that makes a model as well, which needs a function of its own."""
+    if frame.context.kind not in NOT_TRACED or frame.context.pipeline or frame.function is None:
         return
     function = value.function
     location: Location | None = None
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Call):
-        location = Location(frame.unit, node.func)  # `tf.function(f, jit_compile=True)(x)`
+        location = (
+            None if frame.python_loop else Location(frame.unit, node.func)
+        )  # `tf.function(f, jit_compile=True)(x)`
     elif value.scope is frame and function.stretch is None:
         location = function.label
-    if location is not None and not frame.guards:
-        context = Context(ContextKind.XLA, True, "a function that XLA compiles")
-        interpreter.emit_on_host(frame, CallOwnCompiled, location.node, context, again=False)
+    elif frame.python_loop and isinstance(node, cst.Call):
+        location = _making(frame, value, node.func)
+    if location is None or frame.guards or (frame.python_loop and _makes_model(frame)):
+        return
+    itself = isinstance(value.compiled, Compilation) and value.compiled.jit
+    kind, entry = ContextKind.XLA if itself else ContextKind.GRAPH, "a function that XLA compiles"
+    interpreter.emit_on_host(frame, CallOwnCompiled, location.node, Context(kind, True, entry), again=False)
+
+
+def _making(frame: Frame, value: FunctionValue, called: cst.BaseExpression) -> Location | None:
+    """Where a function of the project is called that makes a compiled one, `step = make_step(model)`, which is called
+    by that name."""
+    scope = value.scope
+    if scope is None or frame.function is None or not isinstance(called, cst.Name):
+        return None
+    if not any(summary is scope.summary for _, summary in frame.summary.calls):
+        return None
+    body = frame.function.node.body
+    for statement in body.body if isinstance(body, cst.IndentedBlock) else ():
+        match statement:
+            case cst.SimpleStatementLine(
+                body=[cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=cst.Call() as making)]
+            ) if name == called.value:
+                return Location(frame.unit, making)
+    return None
+
+
+def _makes_model(frame: Frame) -> bool:
+    """Whether a function makes a model or an optimizer, beside those that it is passed."""
+    for name, value in (frame.env or {}).items():
+        if value is frame.summary.given.get(name):
+            continue
+        match value:
+            case ApiObject(name_of) if api.kind_of(name_of) in ("model", "optimizer"):
+                return True
+            case Instance(cls) if cls.is_keras("model"):
+                return True
+    return False
 
 
 def report_foreign_tensors(

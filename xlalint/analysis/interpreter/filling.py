@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Variation
+from ..domain.values import Sequence, Value, Variation
+from ..domain.varying_shapes import FILLED, GROWN, LAST, variations_of, without
 from ..files.unit import Location
+from ..library.host_sizes import PIECES
+from ..record import replace
 from .contexts import NOT_TRACED
 from .frames import Frame
 
-GROWN: Final = "grown"
+# The detail of what a loop within a loop fills, in a function that no loop calls: it stays as it is left.
+_HERE: Final = "here"
 # The methods that set an object up, each once.
 MAKERS: Final = frozenset(("__init__", "build", "setup", "__post_init__"))
 
@@ -19,35 +23,107 @@ MAKERS: Final = frozenset(("__init__", "build", "setup", "__post_init__"))
 def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
     """What makes a list longer that `node` puts something into on the host: GROWN within the loop around it, "filled"
     where also the whole of it has another length each time, since nobody knows how often the loop runs."""
-    if frame.context.kind not in NOT_TRACED or frame.context.pipeline or frame.module.written or frame.function is None:
+    if frame.context.kind not in NOT_TRACED or frame.context.pipeline or frame.module.written:
         return ()
+    location = Location(frame.unit, node)
     loop = _loop_around(frame, node)
     if loop is None:
-        again = _is_of_object(node) and frame.function.name not in MAKERS and not frame.counted
-    else:
-        at_times = frame.conditional > 0 and _is_at_times(frame, node, loop)
-        again = (frame.looped or frame.python_loop > 1) and (at_times or _is_open(loop))
-    if loop is None and not again:
-        return ()
-    return (Variation("filled" if again else GROWN, Location(frame.unit, node), axis=0),)
+        if not _is_of_object(node) or frame.function is None or frame.function.name in MAKERS:
+            return ()
+        return (Variation(GROWN, frame.counted, axis=0) if frame.counted else Variation(FILLED, location, axis=0),)
+    at_times = frame.conditional > 0 and _is_at_times(frame, node, loop)
+    if (frame.looped or frame.python_loop > 1) and (at_times or _is_open(loop)):
+        return (Variation(FILLED, location, axis=0, detail="" if frame.looped else _HERE),)
+    return (Variation(GROWN, location, axis=0),) if frame.function is not None else ()
 
 
-def is_counted(frame: Frame | None, call: cst.CSTNode | None) -> bool:
-    """Whether a function is called as often as a loop says that goes through a number of iterations: what it fills is
-    as long each time. Not where the loop asks the same object for something else at times."""
+def returned(frame: Frame, value: Value) -> Value:
+    """What a function returns of the lists that its loops fill: they are as long as they get, if it is called once."""
+
+    def is_own(variation: Variation) -> bool:
+        location = variation.location
+        if (variation.kind, variation.detail, location.unit) != (FILLED, _HERE, frame.unit):
+            return False
+        around = (it for it in frame.unit.around(location.node) if isinstance(it, cst.FunctionDef))
+        return frame.function is not None and next(around, None) is frame.function.node
+
+    return without(value, is_own) if any(map(is_own, variations_of(value))) else value
+
+
+def left_by_loop(frame: Frame, loop: cst.For | cst.While) -> None:
+    """Lists that a loop empties when they are full hold what remains behind it: fewer than they held before."""
+    if frame.env is None or frame.context.kind not in NOT_TRACED or frame.context.pipeline or frame.module.written:
+        return
+    for name, test in _emptied_when_full(loop):
+        held = frame.env.get(name)
+        if isinstance(held, Sequence):
+            rest = Variation(LAST, Location(frame.unit, test), axis=0, shapes=2, detail=PIECES)
+            frame.env[name] = replace(held, varies=(rest,))
+
+
+def _emptied_when_full(loop: cst.For | cst.While) -> Iterator[tuple[str, cst.Comparison]]:
+    """`if len(batch) == size: ..; batch = []`: the names, each with the condition."""
+    for statement in cst.within(loop.body):
+        match statement:
+            case cst.If(test=cst.Comparison(left=left, comparisons=[_]) as test) if name := _measured(left):
+                if any(_empties(part, name) for part in cst.within(statement.body)):
+                    yield name, test
+
+
+def _empties(node: cst.CSTNode, name: str) -> bool:
+    """`name = []`, `name, other = [], []`, `name.clear()`."""
+    match node:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=target))], value=cst.List(elements=[])):
+            return target == name
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple(elements=left))], value=cst.Tuple(elements=right)):
+            return any(
+                isinstance(a.value, cst.Name) and a.value.value == name and isinstance(b.value, cst.List)
+                for a, b in zip(left, right, strict=False)
+            )
+        case cst.Call(func=cst.Attribute(value=cst.Name(value=target), attr=cst.Name(value="clear"))):
+            return target == name
+        case _:
+            return False
+
+
+def appended_once(loop: cst.For) -> frozenset[str]:
+    """The lists that each iteration of a loop puts one thing into: `states.append(state)`, on each way through it."""
+    parts = [*cst.within(loop.body)]
+    if any(isinstance(part, cst.Break | cst.Continue | cst.Return | cst.Try) for part in parts):
+        return frozenset()
+    named = [_appended_to(part) for part in parts]
+    found = set()
+    for statement in loop.body.body:
+        match statement:
+            case cst.SimpleStatementLine(body=[cst.Expr(value=call)]) if name := _appended_to(call):
+                found.add(name)
+    return frozenset(name for name in found if named.count(name) == 1)
+
+
+def _appended_to(node: cst.CSTNode) -> str | None:
+    match node:
+        case cst.Call(func=cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value="append"))):
+            return name
+        case _:
+            return None
+
+
+def counted(frame: Frame | None, call: cst.CSTNode | None) -> Location | None:
+    """The call in a loop by which a function is called, if the loop goes through a number of iterations: what the
+    function fills is as long each time. Not where the loop asks the same object for something else at times."""
     if frame is None or call is None or frame.context.kind not in NOT_TRACED:
-        return False
+        return None
     loop = _loop_around(frame, call)
     if loop is None:
         return frame.counted
     if not isinstance(loop, cst.For) or _is_open(loop) or frame.conditional:
-        return False
+        return None
     match call:
         case cst.Call(func=cst.Attribute(value=owner)):
             text = frame.unit.code(owner)
-            return not any(_calls(part, text, frame) for part in cst.within(loop.body) if isinstance(part, cst.If))
-        case _:
-            return True
+            if any(_calls(part, text, frame) for part in cst.within(loop.body) if isinstance(part, cst.If)):
+                return None
+    return Location(frame.unit, call)
 
 
 def _calls(condition: cst.If, owner: str, frame: Frame) -> bool:

@@ -208,7 +208,9 @@ class Frame(Struct, eq=False):
     loop_around: int = 0  # how many of `loop` are the caller's
     python_loop: int = 0
     looped: bool = False  # a Python loop on the host is around it, here or in a caller
-    counted: bool = False  # .. which calls it as often each time
+    counted: Location | None = None  # the call in a loop that makes it as often each time
+    compared: set[Location] = field(default_factory=set)  # what makes numbers vary that the test at hand compares
+    bounded: frozenset[Location] = frozenset()  # .. and those that a condition around this, or before it, has compared
     guards: int = 0  # conditions around it, of whatever kind
     conditional: int = 0
     assumed: Mapping[str, Value] = field(default_factory=dict)

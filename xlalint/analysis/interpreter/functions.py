@@ -40,7 +40,7 @@ from .eager_steps import asks_for_graph, left
 from .events import JoinBranches
 from .execution_limits import GENERALISE_AFTER, is_given_up
 from .feeding import report_compiled_call, report_own_call
-from .filling import is_counted
+from .filling import counted, returned
 from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_use
 from .host_code import is_plain
 from .interface import Interpreter, Models, Options
@@ -97,7 +97,7 @@ class Functions(Interpreter):
             if isinstance(value.compiled, Compilation) and self._is_compiled(value.compiled):
                 given = _with_partial(value, arguments)
                 report_compiled_call(self, frame, value.compiled, given, node, value.function.identity)
-                if value.compiled.jit and not value.compiled.perhaps:
+                if not value.compiled.perhaps:
                     report_own_call(self, frame, value, node)
             elif isinstance(value.compiled, Compilation) and value.compiled.static is not None:
                 report_jax_call(self, frame, value, arguments, node)
@@ -156,12 +156,13 @@ class Functions(Interpreter):
             if context.by_keras and not arguments.inputs:  # the first one of a layer may be several tensors
                 env, inputs = env | dict.fromkeys(inputs, Structure()), frozenset()
         owner = value.bound.cls if function.name == "__init__" and isinstance(value.bound, Instance) else None
-        counted = function, context.kind is ContextKind.HOST, owner
-        count = self.analyses.get(counted, 0)
+        analysed = function, context.kind is ContextKind.HOST, owner
+        count = self.analyses.get(analysed, 0)
         written = function.module.written  # which everything calls: it is executed each time
         if count >= GENERALISE_AFTER and not written:
             env = {name: generalise(item) for name, item in env.items()}
         loop = 1 if frame is not None and frame.loop else 0
+        bounded = frame.bounded if frame is not None and frame.context.kind in NOT_TRACED else frozenset[Location]()
         which = self._which(value, node)
         how = (
             context.kind,
@@ -172,6 +173,7 @@ class Functions(Interpreter):
             loop,
             passed,
             bool(inputs),
+            bounded,
             tuple(map(pattern, env.values())),
         )
         known = None if written else self.memo.get((which, how))
@@ -181,7 +183,7 @@ class Functions(Interpreter):
             if known.changes and frame is not None:
                 self._note_changes(frame, value, node, known.changes, given)
             return known
-        if self._depth >= _DEEPEST or (not written and is_given_up(self.analyses, counted, value, env)):
+        if self._depth >= _DEEPEST or (not written and is_given_up(self.analyses, analysed, value, env)):
             return None
         summary = Summary(
             function.qualname,
@@ -204,14 +206,15 @@ class Functions(Interpreter):
             loop=loop,
             loop_around=loop,
             looped=frame is not None and (frame.looped or frame.python_loop > 0),
-            counted=is_counted(frame, call),
+            counted=counted(frame, call),
+            bounded=bounded,
             inputs=inputs,
             passed=passed,
             caller=frame if written else None,
             call=call if written else None,
         )
         if not written:
-            self.analyses[counted] = count + 1
+            self.analyses[analysed] = count + 1
             self.memo[which, how] = summary
         mark = self.writes.mark
         self._depth += 1
@@ -336,7 +339,7 @@ class Functions(Interpreter):
             items = None if frame.unsure_yields else tuple(frame.yields)
             summary.value = Sequence("list", items, yielded, left=None if left == NONE else left)
         else:
-            summary.value = join_all(*frame.returns) if frame.returns else UNKNOWN
+            summary.value = returned(frame, join_all(*frame.returns)) if frame.returns else UNKNOWN
             if isinstance(node, cst.FunctionDef) and node.asynchronous is not None:
                 summary.value = ApiObject(COROUTINE, payload=summary.value)
 

@@ -101,7 +101,7 @@ class Interpreter(ABC):
         self.module_frames: dict[Module, Frame] = {}
         self.fragments: dict[Module, Summary] = {}
         self.handed: set[Class] = set()  # losses and metrics of which Keras is passed objects
-        self.flags: dict[str, Value] = {}  # of `absl.flags`, as far as their defaults are known
+        self.flags: dict[str, dict[Module, Value]] = {}  # of `absl.flags`, with what they are by default in each script
         self.parser_defaults: dict[Module, dict[str, Value]] = {}  # what `argparse` is told to hold in any case
         self.allocated: dict[tuple[Class, cst.CSTNode, Summary], Instance] = {}
         self.kept_by_build: dict[Class, dict[Location, str]] = {}  # tensors that attributes of layers hold

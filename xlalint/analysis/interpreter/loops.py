@@ -24,9 +24,10 @@ from ..domain.values import (
 from ..domain.varying_shapes import JOINED, filtered, is_data
 from ..library.datasets import among_first
 from ..program.parameter_uses import Parts
+from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
 from .events import LeaveLoop, LoopWhile, UnrollLoop
-from .filling import counted_in, is_left_by_count, lengths_ending
+from .filling import appended_once, counted_in, is_left_by_count, left_by_loop, lengths_ending
 from .frames import Frame, Jumps
 from .interface import Handlers, Interpreter
 from .narrowing import truth
@@ -60,8 +61,18 @@ class Loops(Interpreter):
                 item = among_first(item)
             self._loop(frame, node, over_tensor, lambda: self.assign(frame, node.target, item))
             self._unrolled(frame, node, iterable, start)
+            self._count_items(frame, node, iterable, start)
         elif node.orelse is not None:
             self.execute_body(frame, node.orelse.body)
+
+    def _count_items(self, frame: Frame, node: cst.For, iterable: Value, start: dict[str, Value]) -> None:
+        """Lists that were empty, and get one item in each of a known number of iterations."""
+        if not (count := steps_of(iterable)) or frame.env is None:
+            return
+        for name in appended_once(node):
+            held = frame.env.get(name)
+            if isinstance(held, Sequence) and held.items is None and start.get(name) == Sequence("list", ()):
+                frame.env[name] = replace(held, steps=count)
 
     def _for_each(self, frame: Frame, node: cst.For, items: tuple[Value, ...]) -> None:
         """Run a loop once for each of what is known: one of Python's library, or one over the steps of a pipeline."""
@@ -150,6 +161,7 @@ class Loops(Interpreter):
             frame.python_loop -= 1
         frame.env = current
         self._leave(frame, node, jumps)
+        left_by_loop(frame, node)
 
     def _count_iterations(
         self, frame: Frame, node: cst.CSTNode, before: dict[str, Value], after: dict[str, Value]

@@ -36,7 +36,9 @@ from ..domain.values import (
     Tensor,
     Unknown,
     Value,
+    Variation,
 )
+from ..files.unit import Location
 from ..record import replace
 from .dimensions import ask_for_none, report_operands
 from .events import Consume, DivideBy, TruthOf
@@ -146,8 +148,14 @@ class Operations(Interpreter):
                 isinstance(sign, cst.Multiply) and len(items) * times <= _TOLD_APART
             ):
                 return Sequence(kind, items * times)
-            case (Sequence(kind=kind) as sequence, Static()) | (Static(), Sequence(kind=kind) as sequence):
-                return Sequence(kind, None, element_of(sequence))
+            case (Sequence(kind=kind) as sequence, Static(varies=found)) | (
+                Static(varies=found),
+                Sequence(kind=kind) as sequence,
+            ):
+                # As many as data say, `[0] * (longest - len(row))`: of those that a loop counts, each row has others.
+                told = [each for each in found if each.kind == "number"][:1]
+                varies = tuple(Variation("sized", Location(frame.unit, node), 0, each.shapes) for each in told)
+                return Sequence(kind, None, element_of(sequence), varies=varies)
             case (Sequence(kind=kind) as sequence, Unknown()) | (Unknown(), Sequence(kind=kind) as sequence) if (
                 isinstance(sign, cst.Multiply) and isinstance(element_of(sequence), ApiObject | Instance)
             ):

@@ -14,6 +14,7 @@ from ..domain.operators import (
     indexes_a_tensor,
 )
 from ..domain.values import (
+    MULTIPLE,
     NONE,
     STATIC,
     UNKNOWN,
@@ -45,7 +46,7 @@ from ..library.class_checks import is_enum
 from ..library.datasets import among_first
 from ..library.objects import UPDATED
 from ..program.project import Project
-from ..program.stepped_slices import leaves_a_rest
+from ..program.stepped_slices import fills_batches, leaves_a_rest
 from ..record import replace
 from .asked_backends import of_variable
 from .contexts import NOT_TRACED, ContextKind
@@ -64,6 +65,7 @@ class Subscripts(Interpreter):
     ) -> None:
         super().__init__(project, options, wanted_apis, clock, models)
         self._rests: dict[cst.CSTNode, bool] = {}  # slices, and whether they leave a shorter one at the end
+        self._whole: dict[cst.CSTNode, bool] = {}  # .. and whether they end with the last whole batch
 
     def _subscript(self, frame: Frame, node: cst.Subscript) -> Value:
         base = self.evaluate(frame, node.value)
@@ -86,6 +88,10 @@ class Subscripts(Interpreter):
             if self._rests[element]:
                 step = Static(varies=(Variation("counter", Location(frame.unit, element), detail=STEPS),))
                 return Slice(step, step, None)
+            if element not in self._whole:
+                self._whole[element] = fills_batches(frame.unit, element)
+            if self._whole[element]:
+                return Slice(None, Static(rounded=MULTIPLE), None)
         return Slice(*bounds)
 
     def _bound(self, frame: Frame, value: Value) -> Value:

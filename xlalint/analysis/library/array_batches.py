@@ -7,6 +7,7 @@ from typing import Final
 
 from ..domain.kinds import options
 from ..domain.values import Array, Sequence, Setting, Static, Value, Variation
+from ..domain.varying_shapes import EVEN, GROWN, LAST, sizes_of
 from ..files.unit import Location
 
 _DEFAULT: Final = 32
@@ -30,11 +31,12 @@ def batches_of(
             case _:
                 count = None
         if count is None or size is None:
-            if likely:
-                found.append(Array(varies=(Variation("last batch", location, axis=0, shapes=2),)))
+            if likely and not any(each.kind == EVEN for each in array.varies):
+                shapes = None if any(each.kind != GROWN for each in sizes_of(array)) else 2  # other rows each time
+                found.append(Array(varies=(Variation(LAST, location, axis=0, shapes=shapes),)))
         elif count > size and count % size:
             detail = f"{count} elements in batches of {size}"
-            found.append(Array(varies=(Variation("last batch", location, axis=0, shapes=2, detail=detail),)))
+            found.append(Array(varies=(Variation(LAST, location, axis=0, shapes=2, detail=detail),)))
     return found
 
 

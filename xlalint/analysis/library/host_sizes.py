@@ -7,8 +7,8 @@ from typing import Final
 
 from ..domain.joins import element_of
 from ..domain.kinds import united
-from ..domain.values import STATIC, Array, Sequence, Static, Value, Variation
-from ..domain.varying_shapes import LAST, variations_of, varied
+from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
+from ..domain.varying_shapes import EVEN, LAST, variations_of, varied
 from ..files.unit import Location
 from ..record import replace
 
@@ -69,7 +69,8 @@ _DRAWING_ARRAYS: Final[Mapping[str, int]] = {  # .. with the number of arguments
     "np.random.uniform": 3,
     "np.random.randint": 3,
 }
-_LISTS: Final = frozenset(("cut", "filled", "grown"))  # what changes how long a list is
+_LISTS: Final = frozenset(("cut", EVEN, "filled", "grown", LAST, "masked", "sized"))  # what changes how long a list is
+_RESHAPING: Final = frozenset(("np.reshape", "tf.reshape", "keras.ops.reshape"))
 _COPYING: Final = frozenset(("np.array", "np.asarray"))
 # What changes how long each item of a list is.
 _ITEMS: Final = frozenset(("cut", "sized"))
@@ -93,12 +94,30 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         if not isinstance(stacked, Sequence):
             return result
         found = tuple(each for each in stacked.varies if each.kind in _LISTS)
+        if stacked.steps and isinstance(result, Array) and name.rpartition(".")[2] not in _JOINING:
+            result = replace(result, length=stacked.steps)
         return varied(result, found if name.rpartition(".")[2] in _JOINING else united(found, _of_items(stacked)))
     if name in ("np.array_split", "np.split") and isinstance(result, Sequence):
         return _pieces(name, arguments, result, location)
+    if name in _RESHAPING and (given := next(iter(arguments.values()), None)) is not None:
+        result = varied(result, _reshaped(given, arguments))
     if name in _SIZES:
         return varied(result, tuple(_of_sizes(name, arguments, location)))
     return result
+
+
+def _reshaped(given: Value, arguments: Mapping[str, Value]) -> tuple[Variation, ...]:
+    """What varies of an array whose elements are put into another shape: the dimension that is left open."""
+    varies = given.varies if isinstance(given, Array | Tensor | Sequence | Unknown) else ()
+    shape = next((arguments[name] for name in _SECOND if name in arguments), None)
+    match shape:
+        case Sequence(items=tuple(items)) if Static(-1) in items:
+            axis = items.index(Static(-1))
+        case Static(-1):
+            axis = 0
+        case _:
+            return ()
+    return tuple(replace(each, axis=axis) for each in varies if each.kind in _LISTS)
 
 
 def _of_items(rows: Sequence) -> tuple[Variation, ...]:

@@ -100,7 +100,12 @@ METHODS: Final = {
         "nest": "reduce get_single_element",
         "@tf.data.Iterator": "make_one_shot_iterator make_initializable_iterator __iter__",
     },
-    "tf.data.Iterator": {"nest": "get_next next __next__", "self": "__iter__", "static": "initializer"},
+    "tf.data.Iterator": {
+        "nest": "get_next get_next_as_optional next __next__",
+        "self": "__iter__",
+        "static": "initializer",
+    },
+    "tf.experimental.Optional": {"nest": "get_value", "bool/0": "has_value"},
     "tf.GradientTape": {"none": "watch reset", "static": "stop_recording", "[float/?/variable]": "watched_variables"},
     "tf.random.Generator": {
         "float/reshape/chance": "uniform normal truncated_normal",

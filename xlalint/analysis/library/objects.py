@@ -290,6 +290,10 @@ def _object_method(owner: ApiObject, method: str, arguments: Mapping[str, Value]
             return _MASK
         case "tf.data.Iterator", "__next__" | "get_next" | "next" if owner.payload is not None:
             return owner.payload
+        case "tf.data.Iterator", "get_next_as_optional":
+            return ApiObject("tf.experimental.Optional", payload=owner.payload)
+        case "tf.experimental.Optional", "get_value":
+            return owner.payload or UNKNOWN
         case "tf.data.Dataset", _ if (dataset := pipelines.after(owner, method, arguments, location)) is not None:
             return dataset
         case "keras.preprocessing.image.ImageDataGenerator", _:

@@ -1,11 +1,13 @@
-"""NumPy's generators of random numbers, whose methods draw as the functions of `np.random` do."""
+"""Chance: rows that `random.sample` draws, and NumPy's generators, whose methods draw as those of `np.random` do."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Api, ApiObject, Value
+from ..domain.values import Api, ApiObject, Sequence, Static, Value, Variation
+from ..files.unit import Location
+from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 
@@ -37,7 +39,27 @@ def _generator(interpreter: Interpreter, frame: Frame, arguments: Arguments, nod
     return ApiObject(_GENERATOR)
 
 
-FUNCTIONS: Final[dict[str, FunctionModel]] = {"np.random.default_rng": _generator}
+def _sample(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`random.sample(memory, k)`: a list of so many."""
+    drawn_from = arguments.get(0, "population")
+    if drawn_from is None:
+        return None
+    rows = interpreter.iterate(frame, drawn_from, arguments.node_at(0, node), "list")
+    element = interpreter.element(frame, rows, arguments.node_at(0, node))
+    match arguments.keywords.get("k", arguments.get(1, "k")):
+        case Static(varies=(first, *_)) if frame.context.kind in NOT_TRACED:
+            sized = Variation("sized", Location(frame.unit, node), axis=0, shapes=first.shapes)
+            return Sequence("list", None, element, varies=(sized,))
+        case Static(int() as count) if count > 0:
+            return Sequence("list", None, element, steps=count)
+        case _:
+            return Sequence("list", None, element)
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "np.random.default_rng": _generator,
+    **dict.fromkeys(("random.sample", "random.choices"), _sample),
+}
 METHODS: Final[dict[str, MethodModel]] = {
     f"{owner}.{method}": _drawing(function) for owner in (_GENERATOR, _OLD) for method, function in _METHODS.items()
 }

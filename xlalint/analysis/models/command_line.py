@@ -70,7 +70,7 @@ def _flag(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
     match arguments.get(0, "name"), arguments.get(1, "default"):
         case Static(str() as name), Static(bool() | int() as default):
             value = Static(setting=Setting(default, f"`--{name}`"))
-            interpreter.flags[name] = value
+            interpreter.flags.setdefault(name, {})[frame.module] = value
             return ApiObject("absl.flags.FlagHolder", payload=value)
         case _:
             return None

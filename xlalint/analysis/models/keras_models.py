@@ -12,7 +12,6 @@ from ..domain.values import (
     UNKNOWN,
     Api,
     ApiObject,
-    Array,
     Compiled,
     Creation,
     Dependence,
@@ -28,7 +27,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import LAST, STEPS, filtered
+from ..domain.varying_shapes import filtered
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, Context, ContextKind
 from ..interpreter.events import HoldLayer
@@ -48,6 +47,7 @@ from ..program.parameter_uses import structures_among
 from ..program.signs import Shows
 from ..record import replace
 from .compilation import asked_by, show_setting
+from .keras_inputs import as_arrays, batch_of_object, beside_inputs, whole_batches, yielded
 
 # The methods of a model that run its compiled steps, with the step that each argument goes through. Of a dataset the
 # elements go there one by one, of arrays pieces of one size.
@@ -55,7 +55,9 @@ _LOOPS: Final = {
     "fit": {"x": "train", "validation_data": "test"},
     "evaluate": {"x": "test"},
     "predict": {"x": "predict"},
+    "fit_generator": {"generator": "train", "validation_data": "test"},
 }
+_FIRST: Final = ("x", "generator")  # where the data stand, before anything else
 _WHOLE: Final = frozenset(("cut", "filled", "grown", "sized"))  # what makes arrays of another size each time
 _SIZES: Final = {"fit": 2, "evaluate": 2, "predict": 1}  # where the size of batches stands
 # The argument that says how many batches a step takes, where each run of it starts at the first. An epoch of
@@ -381,25 +383,28 @@ def _run(
             certain=certain,
         )
         return
-    positions = {"x": 0}
     location = Location(frame.unit, node)
-    size = arguments.get(_SIZES[method], "batch_size")
+    size = arguments.get(_SIZES[method], "batch_size") if method in _SIZES else None
     for name, step in _LOOPS[method].items():
-        value = arguments.get(positions.get(name, len(arguments.positional)), name)
+        value = arguments.get(0 if name in _FIRST else len(arguments.positional), name)
         datasets = [option for option in options(value) if is_dataset(option)] if value is not None else []
-        if (method, step) in _LIMITS and arguments.get(*_LIMITS[method, step]) not in (None, NONE):
-            datasets = [_whole_batches(dataset) for dataset in datasets]
+        limited = (method, step) in _LIMITS and arguments.get(*_LIMITS[method, step]) not in (None, NONE)
+        if limited:
+            datasets = [whole_batches(dataset) for dataset in datasets]
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
         where = arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])
         if certain:
-            report_text(interpreter, frame, context, [(part, where) for part in _beside_inputs(datasets)])
-        if isinstance(value, Instance) and (batch := _batch(interpreter, frame, value, node)) is not None:
+            report_text(interpreter, frame, context, [(part, where) for part in beside_inputs(datasets)])
+        if isinstance(value, Instance) and (batch := batch_of_object(interpreter, frame, value, node)) is not None:
+            given.append((batch, node))
+        targets = arguments.get(1, "y") if name == "x" and method != "predict" else None
+        if not datasets and targets in (None, NONE) and not limited and (batch := yielded(value)) is not None:
             given.append((batch, node))
         split = arguments.get(6, "validation_split") if step == "train" else None
-        likely = certain and step == "train"  # of others it is a single example as often as not
-        targets = arguments.get(1, "y") if name == "x" and method != "predict" else None
+        # Of others it is a single example as often as not, where nobody says how to cut them.
+        likely = certain and (step == "train" or (method == "evaluate" and size not in (None, NONE)))
         many = size is not None or split not in (None, NONE)
-        arrays = value if datasets else _as_arrays(value, targets, many)
+        arrays = value if datasets else as_arrays(value, targets, many)
         given += [(array, node) for array in batches_of(arrays, size, split, location, likely=likely)]
         # An epoch has many batches of one size, whatever is left.
         if value is not None and not datasets and step != "train":
@@ -408,64 +413,6 @@ def _run(
         # Of results that are asked for once, one compilation more is the price of having them all.
         often = method != "predict" or frame.looped or frame.python_loop > 0
         report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=often)
-
-
-def _beside_inputs(datasets: list[Value]) -> Iterator[Value]:
-    """What elements hold beside the inputs, which are texts where a layer takes them that Keras does not compile."""
-    for dataset in datasets:
-        match dataset:
-            case ApiObject(payload=Sequence("tuple", (_, *others))):
-                yield from others
-
-
-def _batch(interpreter: Interpreter, frame: Frame, batches: Instance, node: cst.Call) -> Value | None:
-    """What an object of the project returns for an index, as Keras asks it: `keras.utils.Sequence`, `PyDataset`."""
-    match interpreter.special(frame, batches, "__len__", (), node):
-        case Static(rounded=1):
-            index = interpreter.counter(frame, node, detail=STEPS)
-        case None:
-            return None
-        case _:
-            index = interpreter.counter(frame, node)
-    return interpreter.special(frame, batches, "__getitem__", (index,), node)
-
-
-def _whole_batches(dataset: Value) -> Value:
-    """What a step takes of a dataset where somebody says how many batches: these are the whole ones."""
-    match dataset:
-        case ApiObject(payload=payload) if payload is not None:
-            kept = filtered(payload, lambda variation: variation.kind != LAST)
-            return replace(dataset, payload=kept)
-        case _:
-            return dataset
-
-
-def _as_arrays(value: Value | None, targets: Value | None, many: bool) -> Value | None:
-    """The inputs of a model. Where targets belong to them, which no dataset has, what nobody knows are arrays; of
-    tensors nobody notes how many there are, but the targets are as many. `many`: a call that says how they are to be
-    cut has more than a few."""
-    if targets is None or targets == NONE:
-        return value
-    match _first_input(value), targets:
-        case Unknown(), _:
-            return Array()
-        case Tensor() | Structure(), Array():
-            return targets
-        case Tensor() | Structure(), Unknown() if many:
-            return Array()
-        case _:
-            return value
-
-
-def _first_input(value: Value | None) -> Value | None:
-    """The first of several inputs, which all have as many rows."""
-    match value:
-        case Sequence(items=(first, *_)) if not isinstance(first, Static):
-            return first
-        case Dict(entries, element):
-            return next(iter(entries.values()), element)
-        case _:
-            return value
 
 
 def _callback(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:

@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_all
-from ..domain.kinds import as_tensor
-from ..domain.values import NONE, STATIC, UNKNOWN, Api, Dependence, Sequence, Static, Unknown, Value
+from ..domain.kinds import as_tensor, united
+from ..domain.values import NONE, STATIC, UNKNOWN, Api, Dependence, Sequence, Static, Unknown, Value, Variation
 from ..domain.varying_shapes import variations_of
 from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.events import TruthOf
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
+from ..record import replace
 
 _TOLD_APART: Final = 16  # items of a sequence of which each is looked at by itself
 _ORDERED: Final = (int, float, str)
@@ -62,15 +63,45 @@ def _extreme(form: str) -> FunctionModel:
         order = _order(interpreter, frame, values, arguments, node, form)
         if order:
             return order[-1 if form == "max" else 0]
+        if frame.context.kind in NOT_TRACED and all(isinstance(value, Static) for value in values):
+            return _of_numbers(frame, values)
         tensors = [value for value in values if as_tensor(value, Dependence.STATIC)]
         return join_all(*(tensors or values)) if values else STATIC
 
     return handle
 
 
+def _of_numbers(frame: Frame, numbers: tuple[Value, ...]) -> Value:
+    """The least or the greatest of some numbers, which varies as they do: not by what the code around it has compared
+    with something, which is large enough by then."""
+    varies: tuple[Variation, ...] = ()
+    for number in numbers:
+        varies = united(varies, number.varies if isinstance(number, Static) else ())
+    kept = tuple(variation for variation in varies if variation.location not in frame.bounded)
+    return Static(varies=kept) if kept else join_all(*(_settled(number) for number in numbers))
+
+
+def _settled(number: Value) -> Value:
+    return replace(number, varies=()) if isinstance(number, Static) and number.varies else number
+
+
+def _of_arrays(form: str) -> FunctionModel:
+    """`np.minimum(a, b)` of Python numbers."""
+
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+        numbers = len(arguments.positional) == 2 and all(isinstance(each, Static) for each in arguments.positional)
+        return _extreme(form)(interpreter, frame, arguments, node) if numbers and not arguments.keywords else None
+
+    return handle
+
+
 def _is_longest(interpreter: Interpreter, frame: Frame, values: tuple[Value, ...], node: cst.BaseExpression) -> bool:
     """Whether the greatest length in a batch is asked for, of one after the other: `max(len(row) for row in batch)`."""
-    if values != (STATIC,) or frame.context.kind not in NOT_TRACED or not (frame.looped or frame.python_loop):
+    if (
+        not all(isinstance(each, Static) and not each.known for each in values)
+        or frame.context.kind not in NOT_TRACED
+        or not (frame.looped or frame.python_loop)
+    ):
         return False
     match node:
         case cst.GeneratorExp(elt=cst.Call(func=counts), for_in=cst.CompFor(iter=batch)):
@@ -131,4 +162,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.sorted": put_in_order,
     "builtins.max": _extreme("max"),
     "builtins.min": _extreme("min"),
+    "np.maximum": _of_arrays("max"),
+    "np.minimum": _of_arrays("min"),
 }

@@ -1,0 +1,276 @@
+"""Agents and loops that feed as many rows as they have collected, drawn or left: where that varies, and where not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.scripts import HEAD, JIT, MODEL, Script, deserved, one
+
+MEMORY = """\
+import random
+from collections import deque
+
+class Agent:
+    def __init__(self):
+        self.memory = deque(maxlen=2000)
+
+    def remember(self, state, target):
+        self.memory.append((state, target))
+
+    def replay(self, size):
+        {}rows = random.sample(self.memory, {})
+        model.train_on_batch(np.array([row[0] for row in rows]), np.array([row[1] for row in rows]))
+
+agent = Agent()
+for _ in range(100):
+    agent.remember(np.ones(4), np.ones(1))
+    {}agent.replay(32)
+"""
+RING = """\
+class Memory:
+    def __init__(self):
+        self.states, self.count = np.zeros((1000, 4), "float32"), 0
+
+    def add(self, state):
+        self.states[self.count % 1000] = state
+        self.count += 1
+
+    def sample(self, size):
+        held = min(self.count, 1000)
+        return self.states[np.random.choice(held, {}, replace=False)]
+
+memory = Memory()
+for _ in range(100):
+    memory.add(np.ones(4))
+    step(memory.sample(32))
+"""
+EPISODE = """\
+class Episode:
+    def __init__(self):
+        self.states = []
+
+    def store(self, state):
+        self.states.append(state)
+
+    def learn(self):
+        states = np.reshape(np.vstack(self.states), {})
+        model.predict_on_batch(states)
+        self.states.clear()
+
+episode = Episode()
+for _ in range(9):
+    for place in range(1000):
+        episode.store(np.ones(4))
+        if np.random.rand() < 0.1:
+            break
+    episode.learn()
+"""
+FILLED = """\
+import collections
+
+def load():
+    found = collections.defaultdict(list)
+    for user in range(10):
+        for i in range(user):
+            if i % 2:
+                found["a"].append(np.ones(4))
+    return np.array(found["a"])
+
+def train():
+    x = load()
+    for _ in range(10):
+        model.predict_on_batch(x)
+
+train()
+"""
+PADDED = """\
+def padded(rows):
+    longest = max([len(row) for row in rows])
+    return np.array([row + [0] * (longest - len(row)) for row in rows])
+
+data = [[1] * n for n in range(1, 101)]
+{}
+"""
+LOADED = """\
+def load(lines, size):
+    loaded, batch, longest = [], [], 0
+    for line in lines:
+        words = line.split()
+        if len(words) > longest:
+            longest = len(words)
+        batch.append(words)
+        if len(batch) == size:
+            loaded.append((batch, longest))
+            batch, longest = [], 0
+    return loaded
+
+def encode(batch):
+    rows, longest = batch
+    return np.array([np.zeros([longest + 1, 3]) for row in rows])
+
+for batch in load(open("a.txt").read().splitlines(), 8):
+    step(encode(batch))
+"""
+PIECES = """\
+def pieces(rows, size):
+    piece = []
+    for row in rows:
+        piece.append(row)
+        if len(piece) == size:
+            yield np.array(piece)
+            piece = []
+{}
+for piece in pieces(np.ones((100, 4)), 32):
+    step(piece)
+"""
+DRAWN = """\
+import random
+
+memory = [(np.ones(4), np.ones(1))] * 100
+for _ in range(9):
+    states, targets = [], []
+    for state, target in random.sample(memory, {}):
+        states.append(state)
+        targets.append(target)
+    model.fit(np.array(states), np.array(targets), batch_size=32)
+"""
+CUT = """\
+def load(path, size):
+    x = np.load(path)
+    {}
+
+def main(size):
+    x = load("a.npy", size)
+    model.fit(x, x[:, :1], batch_size=size)
+
+main(32)
+"""
+GENERATOR = """\
+def batches(x, size):
+    while True:
+        for i in range(0, {}, size):
+            yield x[i:i + size], x[i:i + size, :1]
+
+model.fit{}(batches(np.load("a.npy"), 32), steps_per_epoch=9)
+"""
+EAGER = """\
+x = np.load("a.npy")
+model.fit(x, x[:, :1])
+"""
+OPTIONAL = """\
+iterator = iter(tf.data.Dataset.from_tensor_slices(np.ones((100, 4))).batch({}))
+while True:
+    found = iterator.get_next_as_optional()
+    if not found.has_value():
+        break
+    step(found.get_value())
+"""
+MADE = """\
+def make():
+    @tf.function(jit_compile=True)
+    def run(x):
+        return tf.reduce_sum(x)
+
+    return run
+
+def epoch(batches):
+    {}run = make()
+    for x in batches:
+        run(x)
+
+for _ in range(9):
+    epoch([tf.ones([3]), tf.zeros([3])])
+"""
+SCRIPTS = {
+    # -- rows of a memory --
+    "as many rows as a memory holds yet": one(
+        HEAD + MODEL + MEMORY.format("", "min(size, len(self.memory))", ""), ("XLA308", "model.train_on_batch(")
+    ),
+    "the memory is asked before": one(
+        HEAD
+        + MODEL
+        + MEMORY.format("if len(self.memory) < size:\n            return\n        ", "min(size, len(self.memory))", "")
+    ),
+    "whoever calls asks the memory": one(
+        HEAD + MODEL + MEMORY.format("", "min(size, len(self.memory))", "if len(agent.memory) > 32:\n        ")
+    ),
+    "a number of rows": one(HEAD + MODEL + MEMORY.format("", "size", "")),
+    "positions of as many rows as there are yet": one(
+        HEAD + JIT + RING.format("min(size, held)"), ("XLA308", "step(memory.sample(32))")
+    ),
+    "as many positions each time": one(HEAD + JIT + RING.format("size")),
+    "an episode in another shape": one(
+        HEAD + MODEL + EPISODE.format("(-1, 4)"), ("XLA308", "model.predict_on_batch(states)")
+    ),
+    "what a list was filled with once": one(HEAD + MODEL + FILLED),
+    "those that a condition holds for": one(
+        HEAD
+        + MODEL
+        + "for _ in range(9):\n    rows = np.random.rand(32, 4)\n"
+        + "    model.predict_on_batch(np.array([row for row in rows if row[0] > 0.5]))\n",
+        ("XLA308", "model.predict_on_batch("),
+    ),
+    # -- padding on the host --
+    "lists that are padded to the longest of each batch": one(
+        HEAD + JIT + PADDED.format("for i in range(10):\n    step(padded(data[i * 10:(i + 1) * 10]))"),
+        ("XLA308", "step(padded("),
+    ),
+    "lists that are padded once": one(
+        HEAD + JIT + PADDED.format("x = padded(data)\nfor i in range(10):\n    step(x[i * 10:(i + 1) * 10])")
+    ),
+    "batches that were loaded with their lengths": one(HEAD + JIT + LOADED, ("XLA308", "step(encode(batch))")),
+    # -- what remains --
+    "a generator that yields what remains": one(
+        HEAD + JIT + PIECES.format("    if piece:\n        yield np.array(piece)\n"),
+        ("XLA302", "if len(piece) == size:"),
+    ),
+    "a generator that drops what remains": one(HEAD + JIT + PIECES.format("")),
+    "a generator for `fit`": one(HEAD + MODEL + GENERATOR.format("len(x)", ""), ("XLA302", "yield x[i:i + size]")),
+    "a generator for `fit_generator`": one(
+        HEAD + MODEL + GENERATOR.format("len(x)", "_generator"), ("XLA302", "yield x[i:i + size]")
+    ),
+    "a generator of whole batches": one(HEAD + MODEL + GENERATOR.format("len(x) - size + 1", "")),
+    "rows drawn into lists, one batch of them": one(HEAD + MODEL + DRAWN.format(32)),
+    "rows drawn into lists, a batch and some": one(HEAD + MODEL + DRAWN.format(48), ("XLA302", "model.fit(")),
+    "arrays that are cut to whole batches": one(
+        HEAD + MODEL + CUT.format("whole = len(x) // size * size\n    return x[:whole]")
+    ),
+    "arrays without what remains": one(HEAD + MODEL + CUT.format("rest = len(x) % size\n    return x[:len(x) - rest]")),
+    "arrays that are cut in half": one(
+        HEAD + MODEL + CUT.format("half = len(x) // 2\n    return x[:half]"), ("XLA302", "model.fit(")
+    ),
+    "an evaluation in batches of a size": one(
+        HEAD
+        + MODEL
+        + "def main(path):\n    x = np.load(path)\n    model.evaluate(x, x[:, :1], batch_size=64)\n\nmain('a')\n",
+        ("XLA302", "model.evaluate("),
+    ),
+    "a model that is told to run eagerly later": one(HEAD + MODEL + "model.run_eagerly = True\n" + EAGER),
+    "a model that is not": one(HEAD + MODEL + EAGER, ("XLA302", "model.fit(")),
+    "what an iterator may have": one(HEAD + JIT + OPTIONAL.format(32), ("XLA302", "iterator = ")),
+    "what an iterator may have, whole": one(HEAD + JIT + OPTIONAL.format(25)),
+    "the same flag in two scripts": Script(
+        {
+            name: f"""{HEAD}{JIT}
+from absl import flags
+
+FLAGS = flags.FLAGS
+flags.DEFINE_integer("batch", {size}, "examples of one step")
+for x in tf.data.Dataset.from_tensor_slices(np.ones((100, 4))).batch(FLAGS.batch):
+    step(x)
+"""
+            for name, size in (("first.py", 32), ("second.py", 25))
+        },
+        (("XLA302", "for x in tf.data"),),
+    ),
+    # -- functions made anew --
+    "a function that each epoch makes": one(HEAD + MADE.format(""), ("XLA307", "run = make()")),
+    "a function for the model that each fold makes": one(
+        HEAD + "import keras\n\n" + MADE.format("net = keras.Sequential([keras.layers.Dense(2)])\n    ")
+    ),
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_a_script_gets_what_it_deserves(script: Script, tmp_path_factory: pytest.TempPathFactory) -> None:
+    deserved(script, tmp_path_factory.mktemp("script"))

@@ -1,0 +1,96 @@
+"""What Keras's loops take of what they are passed: arrays, datasets, generators, and objects that return batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import (
+    NONE,
+    ApiObject,
+    Array,
+    Dict,
+    Instance,
+    Sequence,
+    Static,
+    Structure,
+    Tensor,
+    Unknown,
+    Value,
+)
+from ..domain.varying_shapes import LAST, STEPS, filtered
+from ..interpreter.frames import Frame
+from ..interpreter.interface import Interpreter
+from ..record import replace
+
+_WITH_WEIGHTS: Final = 3  # inputs, targets and the weights of examples
+
+
+def yielded(value: Value | None) -> Value | None:
+    """What a generator yields: inputs with their targets, which stand in a tuple; None for what is no generator."""
+    match value:
+        case Sequence("list", element=Sequence("tuple", tuple(parts)) as batch) if 2 <= len(parts) <= _WITH_WEIGHTS:
+            return batch
+        case Sequence("list", (Sequence("tuple", tuple(parts)), *_), element=None) if 2 <= len(parts) <= _WITH_WEIGHTS:
+            return value
+        case _:
+            return None
+
+
+def beside_inputs(datasets: list[Value]) -> Iterator[Value]:
+    """What elements hold beside the inputs, which are texts where a layer takes them that Keras does not compile."""
+    for dataset in datasets:
+        match dataset:
+            case ApiObject(payload=Sequence("tuple", (_, *others))):
+                yield from others
+
+
+def batch_of_object(interpreter: Interpreter, frame: Frame, batches: Instance, node: cst.Call) -> Value | None:
+    """What an object of the project returns for an index, as Keras asks it: `keras.utils.Sequence`, `PyDataset`."""
+    match interpreter.special(frame, batches, "__len__", (), node):
+        case Static(rounded=1):
+            index = interpreter.counter(frame, node, detail=STEPS)
+        case None:
+            return None
+        case _:
+            index = interpreter.counter(frame, node)
+    return interpreter.special(frame, batches, "__getitem__", (index,), node)
+
+
+def whole_batches(dataset: Value) -> Value:
+    """What a step takes of a dataset where somebody says how many batches: these are the whole ones."""
+    match dataset:
+        case ApiObject(payload=payload) if payload is not None:
+            kept = filtered(payload, lambda variation: variation.kind != LAST)
+            return replace(dataset, payload=kept)
+        case _:
+            return dataset
+
+
+def as_arrays(value: Value | None, targets: Value | None, many: bool) -> Value | None:
+    """The inputs of a model. Where targets belong to them, which no dataset has, what nobody knows are arrays; of
+    tensors nobody notes how many there are, but the targets are as many. `many`: a call that says how they are to be
+    cut has more than a few."""
+    if targets is None or targets == NONE:
+        return value
+    match _first_input(value), targets:
+        case Unknown() as inputs, _:
+            return Array(varies=inputs.varies)
+        case Tensor() | Structure(), Array():
+            return targets
+        case Tensor() | Structure(), Unknown() if many:
+            return Array()
+        case _:
+            return value
+
+
+def _first_input(value: Value | None) -> Value | None:
+    """The first of several inputs, which all have as many rows."""
+    match value:
+        case Sequence(items=(first, *_)) if not isinstance(first, Static):
+            return first
+        case Dict(entries, element):
+            return next(iter(entries.values()), element)
+        case _:
+            return value
