@@ -165,6 +165,39 @@ while True:
         break
     step(found.get_value())
 """
+CHOSEN = """\
+import sys
+
+rows = tf.data.Dataset.from_tensor_slices(np.ones((100, 4)))
+if len(sys.argv) > 1:
+    rows = rows.shuffle(100)
+else:
+    rows = rows.repeat(2)
+iterator = iter(rows.batch({}))
+while True:
+    found = iterator.get_next_as_optional()
+    if not found.has_value():
+        break
+    step(found.get_value())
+"""
+ENCODED = """\
+def encode(words, length):
+    return words + [0] * (length - len(words))
+
+def batches(lines, size):
+    found, batch, longest = [], [], 0
+    for line in lines:
+        words = line.split()
+        longest = max(longest, len(words)) if len(words) > 3 else longest + 1
+        batch.append([1] * len(words))
+        if len(batch) == size:
+            found.append((batch, longest))
+            batch, longest = [], 0
+    return found
+
+for batch, longest in batches(open("a.txt").read().splitlines(), 8):
+    step(np.array([encode(words, longest) for words in batch]))
+"""
 MADE = """\
 def make():
     @tf.function(jit_compile=True)
@@ -219,6 +252,7 @@ SCRIPTS = {
         HEAD + JIT + PADDED.format("x = padded(data)\nfor i in range(10):\n    step(x[i * 10:(i + 1) * 10])")
     ),
     "batches that were loaded with their lengths": one(HEAD + JIT + LOADED, ("XLA308", "step(encode(batch))")),
+    "lists that a helper pads to a length of each batch": one(HEAD + JIT + ENCODED, ("XLA308", "step(np.array([")),
     # -- what remains --
     "a generator that yields what remains": one(
         HEAD + JIT + PIECES.format("    if piece:\n        yield np.array(piece)\n"),
@@ -249,6 +283,16 @@ SCRIPTS = {
     "a model that is not": one(HEAD + MODEL + EAGER, ("XLA302", "model.fit(")),
     "what an iterator may have": one(HEAD + JIT + OPTIONAL.format(32), ("XLA302", "iterator = ")),
     "what an iterator may have, whole": one(HEAD + JIT + OPTIONAL.format(25)),
+    "one of two datasets": one(HEAD + JIT + CHOSEN.format(32), ("XLA302", "iterator = ")),
+    "one of two datasets, whole": one(HEAD + JIT + CHOSEN.format(25)),
+    "inputs in several dicts": one(
+        HEAD
+        + MODEL
+        + "def main(table):\n    user, item = {'age': table['age'].values}, {'year': table['year'].values}\n"
+        + "    model.fit([user, item], table['label'].values, batch_size=64)\n\n\n"
+        + "import pandas\n\nmain(pandas.read_csv('a'))\n",
+        ("XLA302", "model.fit("),
+    ),
     "the same flag in two scripts": Script(
         {
             name: f"""{HEAD}{JIT}

@@ -74,3 +74,32 @@ step(tf.ones([4, 2]))
     found = [one for one in check([tmp_path], Settings(target="tpu")).findings if one.code == "XLA404"]
     assert found
     assert {one.severity for one in found} == {Severity.ERROR}
+
+
+def test_a_second_tape_is_in_the_same_function(tmp_path: Path) -> None:
+    """Behind the first one the code is a step already; it is no eager one."""
+    twice = """\
+import numpy as np
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+@tf.function(input_signature=[tf.TensorSpec([None, None])])
+def adversarial(x):
+    with tf.GradientTape() as first:
+        loss = tf.reduce_sum(model(x))
+    with tf.GradientTape() as second:
+        loss = loss + tf.reduce_sum(model(x))
+    return loss
+
+def train():
+    for size in range(9):
+        adversarial(np.zeros([size + 1, 3]))
+
+if __name__ == "__main__":
+    train()
+"""
+    (tmp_path / "m.py").write_text(twice, encoding="utf-8")
+    codes = {one.code for one in check([tmp_path], Settings(target="tpu")).findings}
+    assert "XLA308" in codes
+    assert "XLA506" not in codes

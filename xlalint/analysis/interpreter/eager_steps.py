@@ -29,7 +29,7 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
     context = frame.context
     if interpreter.options.target is None or context.pipeline or frame.module.is_test:
         return context
-    if context.kind in (ContextKind.HOST, *_GRAPHS) and not context.eager:
+    if context.kind in (ContextKind.HOST, *_GRAPHS):  # also behind another tape, which says what the rest is
         interpreter.emit(frame, TakeGradients, node.items[0], order=interpreter.order_of(node.items[0]))
     if context.kind is ContextKind.GRAPH:
         return replace(context, kind=ContextKind.XLA, entry=f"{context.entry}, a step of training", eager=True)

@@ -152,8 +152,8 @@ class Operations(Interpreter):
                 Static(varies=found),
                 Sequence(kind=kind) as sequence,
             ):
-                # As many as data say, `[0] * (longest - len(row))`: of those that a loop counts, each row has others.
-                told = [each for each in found if each.kind == "number"][:1]
+                # As many as data say, `[0] * (longest - len(row))`: where a loop here counts, each row has others.
+                told = [each for each in found if each.kind == "number" or _is_of_caller(frame, each.location)][:1]
                 varies = tuple(Variation("sized", Location(frame.unit, node), 0, each.shapes) for each in told)
                 return Sequence(kind, None, element_of(sequence), varies=varies)
             case (Sequence(kind=kind) as sequence, Unknown()) | (Unknown(), Sequence(kind=kind) as sequence) if (
@@ -238,3 +238,11 @@ def _tells_numbers(side: Value, other: Value) -> bool:
             return isinstance(side, Unknown) and not side.part and len(names) == 1 and side.names == names
         case _:
             return False
+
+
+def _is_of_caller(frame: Frame, location: Location) -> bool:
+    """Whether something stands in another function than the one that is executed."""
+    if frame.function is None or location.unit is not frame.unit:
+        return frame.function is not None
+    around = next((it for it in frame.unit.around(location.node) if isinstance(it, cst.FunctionDef)), None)
+    return around is not frame.function.node

@@ -89,7 +89,7 @@ def _first_input(value: Value | None) -> Value | None:
     """The first of several inputs, which all have as many rows."""
     match value:
         case Sequence(items=(first, *_)) if not isinstance(first, Static):
-            return first
+            return _first_input(first) if isinstance(first, Dict) else first
         case Dict(entries, element):
             return next(iter(entries.values()), element)
         case _:

@@ -7,7 +7,7 @@ from math import inf
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import as_tuple, join_parts, without_none
+from ..domain.joins import as_tuple, join_all, join_parts, without_none
 from ..domain.kinds import as_tensor, options, steps_of, united
 from ..domain.operators import concatenate
 from ..domain.values import (
@@ -18,6 +18,7 @@ from ..domain.values import (
     Dependence,
     FunctionValue,
     Instance,
+    OneOf,
     Pipeline,
     Sequence,
     Static,
@@ -33,7 +34,7 @@ from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import truth
 from ..interpreter.pipelines import report_elements
-from ..library.datasets import among_first
+from ..library.datasets import among_first, is_dataset
 from ..record import replace
 from .python_numbers import first
 
@@ -266,6 +267,9 @@ def _iter(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
     match first(arguments):
         case ApiObject("tf.data.Dataset", None, payload, facts):
             return ApiObject("tf.data.Iterator", payload=payload, facts=facts)
+        case OneOf(alternatives) if all(map(is_dataset, alternatives)):
+            each = (replace(arguments, positional=[option]) for option in alternatives)
+            return join_all(*(_iter(interpreter, frame, one, node) for one in each))
         case value:
             return interpreter.iterate(frame, value, arguments.node_at(0, node), "iter")
 
