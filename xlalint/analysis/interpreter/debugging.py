@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -11,6 +12,9 @@ from .contexts import ContextKind
 from .frames import Frame
 
 _COMPILES: Final = Api("tf.function")  # which wraps a method where the switch is off
+_GAP: Final = r"(?:\s|\\|#[^\n]*)*"
+# What a line that wraps a method reads like: most methods have none, and need no tree.
+_MAY_WRAP: Final = re.compile(rf"self\s*\.\s*\w+\s*=[\s\\(]*\w+(?:\s*\.\s*\w+)*{_GAP}\({_GAP}self\s*\.")
 
 
 def is_off(frame: Frame, test: cst.BaseExpression, known: dict[Class, frozenset[str]]) -> bool:
@@ -30,6 +34,8 @@ def _switches(cls: Class) -> frozenset[str]:
     """The attributes of a class that are on only where it compiles none of its methods."""
     found: set[str] = set()
     for method in cls.functions.values():
+        if not _MAY_WRAP.search(method.text):
+            continue
         lines = [node for node in cst.within(method.node.body) if isinstance(node, cst.If | cst.Assign)]
         off = {key for line in lines if isinstance(line, cst.If) for key in _compiled_without(line, cls.module)}
         found |= {key.removeprefix("self.") for key in off if key.startswith("self.")}
