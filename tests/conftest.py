@@ -21,6 +21,9 @@ from tests.compiler import claims
 settings.register_profile("xlalint", deadline=None, derandomize=sampling.IS_USUAL)
 settings.load_profile("xlalint")
 
+# The many programs that tests start need not each compile all that they import.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A shell that runs the tests in the background has them, and every program that they start, ignore Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and current_thread() is main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
