@@ -400,6 +400,17 @@ def test_the_nearest_requirements_that_name_it_decide(tmp_path: Path) -> None:
     assert required_near([tmp_path]) == {}
 
 
+def test_a_project_decides_whichever_of_its_files_is_asked_about(project: Path) -> None:
+    requirements = {"": "keras>=3", "new": "tensorflow==2.18", "old": "tensorflow==2.15"}
+    for folder, requirement in requirements.items():
+        (project / folder).mkdir(exist_ok=True)
+        (project / folder / "requirements.txt").write_text(requirement)
+    files = [[project / "old" / "a.py"], [project / "new" / "a.py"], [project]]
+    assert [load(paths, isolated=True).tensorflow for paths in files] == ["2.15", "2.18", None]
+    within = [load(paths, options={"project": "."}, isolated=True) for paths in files]
+    assert {(one.keras, one.tensorflow) for one in within} == {(3, None)}
+
+
 def test_where_several_packages_are_installed_none_speaks_for_the_others(tmp_path: Path) -> None:
     for name, requirement in {"new": "keras>=3", "old": "tensorflow<2.16"}.items():
         (tmp_path / name).mkdir()
