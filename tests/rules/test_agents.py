@@ -65,6 +65,18 @@ for _ in range(9):
             break
     episode.learn()
 """
+STACKED = """\
+def load(rows):
+    cut = [rows[i:] for i in range(9)]
+    return np.array([row[:3] for row in cut]), np.array(cut)
+
+def train(rows):
+    x, y = load(rows)
+    for _ in range(10):
+        model.predict_on_batch(y)
+
+train(list(range(99)))
+"""
 FILLED = """\
 import collections
 
@@ -236,6 +248,7 @@ SCRIPTS = {
         HEAD + MODEL + EPISODE.format("(-1, 4)"), ("XLA308", "model.predict_on_batch(states)")
     ),
     "what a list was filled with once": one(HEAD + MODEL + FILLED),
+    "rows that are stacked once": one(HEAD + MODEL + STACKED),
     "those that a condition holds for": one(
         HEAD
         + MODEL
@@ -273,6 +286,20 @@ SCRIPTS = {
     "arrays that are cut in half": one(
         HEAD + MODEL + CUT.format("half = len(x) // 2\n    return x[:half]"), ("XLA302", "model.fit(")
     ),
+    **{
+        f"pieces by `{cutting}`": one(
+            f"{HEAD}{JIT}from {module} import {cutting.partition('(')[0]}\n\nx = np.ones((100, 4))\n"
+            f"for rows in {cutting}:\n    step({rows})\n",
+            *(() if whole else (("XLA302", f"step({rows})" if rows == "x[rows]" else f"for rows in {cutting}"),)),
+        )
+        for module, cutting, rows, whole in (
+            ("sklearn.utils", "gen_batches(len(x), 32)", "x[rows]", False),
+            ("sklearn.utils", "gen_batches(100, 25)", "x[rows]", True),
+            ("sklearn.utils", "gen_even_slices(len(x), 3)", "x[rows]", False),
+            ("more_itertools", "chunked(x, 32)", "np.stack(rows)", False),
+            ("itertools", "batched(x, 32)", "np.stack(rows)", False),
+        )
+    },
     "an evaluation in batches of a size": one(
         HEAD
         + MODEL

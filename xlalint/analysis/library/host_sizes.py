@@ -96,7 +96,9 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         found = tuple(each for each in stacked.varies if each.kind in _LISTS)
         if stacked.steps and isinstance(result, Array) and name.rpartition(".")[2] not in _JOINING:
             result = replace(result, length=stacked.steps)
-        return varied(result, found if name.rpartition(".")[2] in _JOINING else united(found, _of_items(stacked)))
+        if looped and name.rpartition(".")[2] not in _JOINING:  # rows that are stacked once are of one length
+            found = united(found, _of_items(stacked))
+        return varied(result, found)
     if name in ("np.array_split", "np.split") and isinstance(result, Sequence):
         return _pieces(name, arguments, result, location)
     if name in _RESHAPING and (given := next(iter(arguments.values()), None)) is not None:
