@@ -14,11 +14,13 @@ from xlalint.analysis.library.strategies import (
     is_strategy,
     is_tpu,
     making_of,
+    may_be_either,
     may_be_node,
 )
 from xlalint.linter.rule import DraftNote
 from xlalint.syntax import nodes as cst
 
+UNNAMED = "the environment says which TPU this is: a TPU VM has these files, a TPU node does not"
 RUNNING = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
 
 
@@ -122,9 +124,16 @@ def node_strategy(steps: Iterable[SetupCall]) -> Value | None:
     return next(filter(is_node, made), next(iter(made), None))
 
 
+def unnamed_strategy(steps: Iterable[SetupCall]) -> Value | None:
+    """The strategy of a program that takes the TPU which the environment names: a TPU VM's, or a TPU node."""
+    return next((step.result for step in steps if is_strategy(step.result) and may_be_either(step.result)), None)
+
+
 def told_node(strategy: Value) -> str:
     """How a message names the machine of a TPU node."""
-    return "a TPU node" if is_node(strategy) else "a TPU node (if this is the address of one)"
+    if is_node(strategy):
+        return "a TPU node"
+    return f"a TPU node (if this is {'one' if may_be_either(strategy) else 'the address of one'})"
 
 
 def is_local(value: Value, node: cst.BaseExpression) -> bool:

@@ -2,15 +2,16 @@
 
 ## What it does
 Reports calls of layers with `supports_jit = False` in the compiled code of a layer, model or function, and such layers
-that a compiled model is put together of: string and integer lookups, `TextVectorization`, hashing, and the random image
-layers that rotate, crop or zoom. Also `LSTM` and `GRU` in code for Keras 3 that may run on a GPU.
+that a compiled model is put together of or holds: string and integer lookups, `TextVectorization`, hashing, and the
+random image layers that rotate, crop or zoom. Also `LSTM` and `GRU` in code for Keras 3 that may run on a GPU.
 
 ## What XLA does
 Measured with Keras 3.15 and TensorFlow 2.21 on a CPU.
 
 - If a model contains such a layer, `jit_compile="auto"` silently turns XLA off for the whole model. `jit_compile=True`
-  does so with a warning ("Model doesn't support `jit_compile=True`"). Every other layer becomes slower. Where nothing
-  in a program asks for XLA, the finding has the severity `info`.
+  does so with a warning ("Model doesn't support `jit_compile=True`"). It does not matter whether the layer is called,
+  nor how the model holds it: in a model that its constructor is passed, in a list, in a dict. Every other layer becomes
+  slower. Where nothing in a program asks for XLA, the finding has the severity `info`.
 - In a `tf.function(jit_compile=True)`, the lookups, hashing and most random image layers fail ("No registered
   'LookupTableFindV2' OpKernel"). `xlalint facts NAME` shows which ones.
 - On a GPU (measured with Keras 3.15 on an NVIDIA H100) the same holds for `LSTM` and `GRU` with the arguments that

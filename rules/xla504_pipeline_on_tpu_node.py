@@ -27,7 +27,8 @@ runs.
 Or use a TPU VM (`tpu="local"`), where the program and the TPU share one machine.
 
 ## Not flagged
-A TPU VM, a resolver without arguments, paths that are not literals, and paths of a bucket.
+A TPU VM, paths that are not literals, and paths of a bucket. A resolver without arguments takes the TPU that the
+environment names, which may be either: the first such place is information.
 
 ## Fix safety
 Shown only: the data has to be stored elsewhere.
@@ -39,15 +40,16 @@ Shown only: the data has to be stored elsewhere.
 - https://github.com/tensorflow/tensorflow/issues/39030
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final
 
-from xlalint.analysis.domain.values import NONE
+from xlalint.analysis.domain.values import NONE, Value
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 
-from ._strategies import is_local, made_note, method_of, node_strategy, told_node
+from ._strategies import UNNAMED, is_local, made_note, method_of, node_strategy, told_node, unnamed_strategy
 
 NODE: Final = """
 import tensorflow as tf
@@ -217,6 +219,22 @@ more = tfds.load("mnist", split="train", data_dir="./data")
             help="try_gcs=True",
             why="it needs a TPU node",
         ),
+        Bad(
+            """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+tf.config.experimental_connect_to_cluster(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+FOLDER = "flowers"
+train = tf.data.TFRecordDataset(tf.io.gfile.glob(FOLDER + "/train/*.tfrec"))
+test = tf.data.TFRecordDataset(tf.io.gfile.glob(FOLDER + "/test/*.tfrec"))
+""",
+            ['tf.io.gfile.glob(FOLDER + "/train/*.tfrec")'],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            why="it needs a TPU node, if the environment names one",
+        ),
     )
     good = (
         Good(
@@ -262,17 +280,6 @@ lines = tf.data.TextLineDataset("rows.csv")
             why="a TPU VM runs the program itself",
         ),
         Good(
-            """
-resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
-tf.config.experimental_connect_to_cluster(resolver)
-tf.tpu.experimental.initialize_tpu_system(resolver)
-strategy = tf.distribute.TPUStrategy(resolver)
-data = tf.data.Dataset.from_generator(lambda: iter([1.0]), output_signature=tf.TensorSpec([]))
-""",
-            None,
-            why="without an argument it may be either",
-        ),
-        Good(
             f"""{NODE}
 def shown(row):
     return tf.numpy_function(lambda row: row * 2, [row], tf.int64)
@@ -296,20 +303,24 @@ more = tf.data.TFRecordDataset(f"{{sys.argv[1]}}/more.tfrecord")
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case Program(steps=steps):
-                node = node_strategy(steps)
-                for step in steps if node is not None else ():
-                    reason = _reason(step)
-                    if reason is not None and node is not None:
-                        instead = BUCKET if step.api == "tensorflow_datasets.load" else INSTEAD
-                        where = f"{told_node(node)} runs the pipeline on its own machine"
-                        yield Draft(
-                            f"`{brief(step.node)}` {reason}, but {where}",
-                            Effect.TPU,
-                            instead,
-                            location=step.location,
-                            notes=made_note(node, "the strategy of a TPU node"),
-                        )
+            case Program(steps=steps) if (node := node_strategy(steps)) is not None:
+                yield from _refused(steps, node)
+            case Program(steps=steps) if (node := unnamed_strategy(steps)) is not None:
+                yield from islice(_refused(steps, node, Severity.INFO), 1)
+
+
+def _refused(steps: Iterable[SetupCall], node: Value, at_most: Severity = Severity.ERROR) -> Iterator[Draft]:
+    for step in steps:
+        reason = _reason(step)
+        if reason is not None:
+            yield Draft(
+                f"`{brief(step.node)}` {reason}, but {told_node(node)} runs the pipeline on its own machine",
+                Effect.TPU,
+                BUCKET if step.api == "tensorflow_datasets.load" else INSTEAD,
+                location=step.location,
+                notes=made_note(node, "the strategy of a TPU node" if at_most is Severity.ERROR else UNNAMED),
+                at_most=at_most,
+            )
 
 
 def _reason(step: SetupCall) -> str | None:

@@ -3,7 +3,8 @@
 ## What it does
 Reports `model.compile(run_eagerly=True)` of a model under a `TPUStrategy`, and `strategy.run(step)` in eager code if
 `step` is a plain Python function. With a target (`--target tpu`), also code with a `tf.GradientTape` that no
-`tf.function` contains; what it does is then checked as if it were compiled.
+`tf.function` contains; what it does is then checked as if it were compiled. A model's own `train_step` counts, too, if
+it needs more than the data, so that Keras cannot call it.
 
 ## What XLA does
 A TPU runs only what XLA compiled. Measured with TensorFlow 2.21: `TPUStrategy.run` raises "TPUStrategy.run(fn, ...)

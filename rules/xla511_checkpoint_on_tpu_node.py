@@ -26,7 +26,8 @@ Or use a path in a bucket (`gs://..`), a file of Keras (`model.save_weights("mod
 (`tpu="local"`), where the program and the TPU share one machine.
 
 ## Not flagged
-A TPU VM, a resolver without arguments, paths that are not literals, paths of a bucket, and calls with `options`.
+A TPU VM, paths that are not literals, paths of a bucket, and calls with `options`. A resolver without arguments takes
+the TPU that the environment names, which may be either: the first such path is information.
 
 ## Fix safety
 Shown only: whoever reads the checkpoint later needs the same options.
@@ -37,16 +38,26 @@ Shown only: whoever reads the checkpoint later needs the same options.
 - https://github.com/tensorflow/tensorflow/issues/36447
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
-from xlalint.analysis.domain.values import Static
+from xlalint.analysis.domain.values import Static, Value
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.api import kind_of
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 
-from ._strategies import is_local, made_note, method_of, model_strategy, node_strategy, told_node
+from ._strategies import (
+    UNNAMED,
+    is_local,
+    made_note,
+    method_of,
+    model_strategy,
+    node_strategy,
+    told_node,
+    unnamed_strategy,
+)
 
 NODE: Final = """
 import tensorflow as tf
@@ -219,23 +230,27 @@ other.save("plain/model")
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case Program(steps=steps):
-                node = node_strategy(steps)
-                with_options = any(_has_options(step) for step in steps if step.api == f"{MANAGER}.save")
-                for step in steps if node is not None else ():
-                    kept = _kept(step)
-                    if kept is None or node is None or _has_options(step) or (step.api == MANAGER and with_options):
-                        continue
-                    verb = "reads" if method_of(step) in READS else "writes"
-                    yield Draft(
-                        f"`{brief(step.node)}` {verb} local files, but {told_node(node)} does that on its own machine",
-                        Effect.TPU,
-                        f"use a path in a bucket (gs://..), or pass options={kept}"
-                        if kept
-                        else "use gs://.., a bucket",
-                        location=step.location,
-                        notes=made_note(node, "the strategy of a TPU node"),
-                    )
+            case Program(steps=steps) if (node := node_strategy(steps)) is not None:
+                yield from _on_node(steps, node)
+            case Program(steps=steps) if (node := unnamed_strategy(steps)) is not None:
+                yield from islice(_on_node(steps, node, Severity.INFO), 1)
+
+
+def _on_node(steps: Sequence[SetupCall], node: Value, at_most: Severity = Severity.ERROR) -> Iterator[Draft]:
+    with_options = any(_has_options(step) for step in steps if step.api == f"{MANAGER}.save")
+    for step in steps:
+        kept = _kept(step)
+        if kept is None or _has_options(step) or (step.api == MANAGER and with_options):
+            continue
+        verb = "reads" if method_of(step) in READS else "writes"
+        yield Draft(
+            f"`{brief(step.node)}` {verb} local files, but {told_node(node)} does that on its own machine",
+            Effect.TPU,
+            f"use a path in a bucket (gs://..), or pass options={kept}" if kept else "use gs://.., a bucket",
+            location=step.location,
+            notes=made_note(node, "the strategy of a TPU node" if at_most is Severity.ERROR else UNNAMED),
+            at_most=at_most,
+        )
 
 
 def _has_options(step: SetupCall) -> bool:

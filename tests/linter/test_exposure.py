@@ -290,6 +290,7 @@ def test_readiness_counts_everything(tmp_path: Path) -> None:
 CLUSTERED: Final = """\
 import os
 import tensorflow as tf
+import transformers
 
 {switch}
 
@@ -307,6 +308,7 @@ for x in tf.data.Dataset.from_tensor_slices(tf.zeros([10, 3])).batch(4):
     "switch",
     [
         "tf.config.optimizer.set_jit(True)",
+        'transformers.TFTrainingArguments("out", xla=True)',
         'tf.config.optimizer.set_jit("autoclustering")',
         'os.environ["TF_XLA_FLAGS"] = "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"',
         'os.environ.setdefault("TF_XLA_FLAGS", "--tf_xla_auto_jit=2")',
@@ -331,6 +333,7 @@ def test_autoclustering_recompiles_and_refuses_nothing(tmp_path: Path, switch: s
         "tf.config.optimizer.set_jit(enabled=False)",
         "pass  # tf.config.optimizer.set_jit(True)",
         'os.environ["TF_XLA_FLAGS"] = "--tf_xla_auto_jit=-1"',
+        'transformers.TFTrainingArguments("out", xla=False)',
     ],
 )
 def test_a_switch_that_is_off_changes_nothing(tmp_path: Path, switch: str) -> None:

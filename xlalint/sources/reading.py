@@ -21,8 +21,11 @@ _IMPORT_LINE: Final = re.compile(rb"^[ \t]*(?:from|import)\b[^\n#]*", re.MULTILI
 _LIBRARIES: Final = re.compile(rb"\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b")
 _LIBRARY_WORDS: Final = (b"tensorflow", b"keras", b"tf", b"tnp", b"notebook_launcher")  # one of them is in each
 _CLUSTERS: Final = re.compile(
-    r"^[^#\n]*(?:\bset_jit\s*\(\s*(?!(?:enabled\s*=\s*)?False\b)|tf_xla_auto_jit=(?!0|-1))", re.MULTILINE
+    r"^[^#\n]*(?:\bset_jit\s*\(\s*(?!(?:enabled\s*=\s*)?False\b)|tf_xla_auto_jit=(?!0|-1)"
+    r"|\bTFTrainingArguments\s*\([^)]*\bxla\s*=\s*(?!False\b))",
+    re.MULTILINE,
 )
+_MAY_CLUSTER: Final = ("set_jit", "tf_xla_auto_jit", "TFTrainingArguments")
 _JAX: Final = re.compile(r"\bjax\b")
 _CHOSEN: Final = re.compile(r"KERAS_BACKEND|\bset_backend\b|\bbackend\s*\(\s*\)")
 _USE: Final = re.compile(rb"\b(?:tf|keras)\.\w")
@@ -99,7 +102,7 @@ def strategies_named(text: str) -> Strategies:
 
 def clusters_named(text: str) -> bool:
     """Whether source may turn TensorFlow's autoclustering on: neither in a comment, nor to turn it off."""
-    return ("set_jit" in text or "tf_xla_auto_jit" in text) and _CLUSTERS.search(text) is not None
+    return any(word in text for word in _MAY_CLUSTER) and _CLUSTERS.search(text) is not None
 
 
 class Jax(IntEnum):

@@ -21,7 +21,7 @@ from ..interpreter.events import Event
 from ..interpreter.frames import Arguments, Compilation, Summary
 from ..interpreter.interface import Entry, Options, method_value
 from ..interpreter.interpreter import ProjectInterpreter
-from ..interpreter.trainer_steps import takes_data_alone
+from ..interpreter.trainer_steps import takes_data_alone, takes_more
 from ..library import api, keras_classes
 from ..models.registry import MODELS
 from ..program.creations import Creations
@@ -253,6 +253,8 @@ class _Analysis:
             for name in api.keras_roles(kind):
                 method = None if is_replaced(cls, name) else cls.find(name)
                 if method is None or method.owner is None or self._inherited.is_told(cls, name, method):
+                    continue
+                if kind == "model" and not self.project.files.jax and takes_more(method):
                     continue
                 value = self.interpreter.decorated(method_value(method, self.interpreter.canonical_instance(cls)))
                 entry = f"`{cls.name}.{name}`"

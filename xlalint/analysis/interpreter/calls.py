@@ -50,6 +50,7 @@ from ..library.host_shapes import shaped
 from ..library.host_sizes import sized
 from ..library.keras_2 import ended_with_keras_2
 from ..library.keras_classes import backends_of, runs_on_host, takes_others
+from ..library.refusing_layers import is_refused
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
@@ -174,7 +175,7 @@ class Calls(Interpreter):
             traced, looped = frame.context.kind not in NOT_TRACED, frame.looped or frame.python_loop > 0
             result = shaped(name, bound, called, location, traced=traced, looped=looped)
             result = result if traced else sized(name, bound, result, location, looped=looped)
-        if self.strategies:
+        if self.strategies or is_refused(result):
             result = with_creation(name, bound, nodes, result, Creation(location, frame.context.scope))
         self.report_call(frame, name, bound, nodes, result, node)
         if isinstance(result, Unknown):

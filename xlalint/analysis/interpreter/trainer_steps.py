@@ -25,6 +25,17 @@ def takes_data_alone(function: Function) -> bool:
     return len(node.params.posonly_params) + len(node.params.params) < _PASSED
 
 
+def takes_more(function: Function) -> bool:
+    """Whether a method of a model is such a step and needs more than the data, so that no trainer of TensorFlow's calls
+    it: the loop that passes the rest does."""
+    node = function.node
+    if function.name not in _STEPS or function.owner is None or not isinstance(node, cst.FunctionDef):
+        return False
+    needed = [it for it in (*node.params.posonly_params, *node.params.params) if it.default is None]
+    named = [it for it in node.params.kwonly_params if it.default is None]
+    return len(needed) >= _PASSED or bool(named)
+
+
 def report_own_step(interpreter: Interpreter, frame: Frame | None, value: FunctionValue, summary: Summary) -> None:
     """Say that Keras, whose calls no code shows, is to run a step which takes the data alone."""
     function, owner = summary.function, value.bound

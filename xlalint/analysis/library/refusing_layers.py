@@ -55,6 +55,11 @@ def _names() -> frozenset[str]:
     return frozenset(tables.refused_names())
 
 
+def is_refused(value: Value) -> bool:
+    """Whether this is a layer of Keras's own that declares that XLA compiles no model with it."""
+    return isinstance(value, ApiObject) and value.method is None and value.api in _names()
+
+
 def held(payload: Value | None) -> Iterator[ApiObject]:
     """The layers of Keras's own that a model was put together of, each with where it is made."""
     for layer in payload.items or () if isinstance(payload, Sequence) else ():

@@ -28,6 +28,7 @@ from ..domain.values import (
 from ..files.unit import Location
 from ..record import replace
 from . import api
+from .refusing_layers import is_refused
 
 RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
 SCOPE: Final = "tf.distribute.Strategy.scope"
@@ -143,6 +144,8 @@ _EAGER_SWITCHES: Final = frozenset(("tf.config.run_functions_eagerly", "tf.confi
 
 def turns_clustering_on(name: str, arguments: Mapping[str, Value]) -> bool:
     """Whether a call has TensorFlow compile the parts of its graphs that XLA takes."""
+    if name == "transformers.TFTrainingArguments":  # whose trainer calls the function below
+        return arguments.get("xla") == Static(True)
     return name == "tf.config.optimizer.set_jit" and arguments.get("enabled") in (
         Static(True),
         Static("autoclustering"),
@@ -216,6 +219,15 @@ def may_be_node(strategy: Value) -> bool:
             return False
 
 
+def may_be_either(strategy: Value) -> bool:
+    """Whether a TPU strategy is for the TPU that the environment names, on this machine or on another one."""
+    match strategy:
+        case ApiObject(payload=ApiObject(api=name, payload=told)) if name == RESOLVER:
+            return is_tpu(strategy) and told == NONE
+        case _:
+            return False
+
+
 def beginning(value: Value | None, node: cst.BaseExpression | None) -> Value:
     """A text, or what is written at the beginning of one that is put together; None where there is none."""
     if value is None:
@@ -254,6 +266,8 @@ def with_creation(
             return replace(result, payload=payload, made=made)
         case keeper if api.kind_of(keeper) in _KEEPERS:
             return replace(result, made=replace(made, complete=_is_complete(name, bound, nodes)))
+        case _ if is_refused(result):
+            return replace(result, made=made)
         case _:
             return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -13,7 +13,6 @@ from ..domain.values import (
     Api,
     ApiObject,
     Compiled,
-    Creation,
     Dependence,
     Dict,
     FunctionValue,
@@ -30,7 +29,6 @@ from ..domain.values import (
 from ..domain.varying_shapes import filtered
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, Context, ContextKind
-from ..interpreter.events import HoldLayer
 from ..interpreter.feeding import (
     passed_values,
     report_feed,
@@ -41,12 +39,12 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.array_batches import batches_of
 from ..library.datasets import is_dataset
-from ..library.refusing_layers import held, is_run_by_cudnn
 from ..library.strategies import is_tpu, making_of
 from ..program.parameter_uses import structures_among
 from ..program.signs import Shows
 from ..record import replace
 from .compilation import asked_by, show_setting
+from .held_layers import report_held
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, whole_batches, yielded
 
 # The methods of a model that run its compiled steps, with the step that each argument goes through. Of a dataset the
@@ -210,12 +208,8 @@ def _remember_compiled(
     how = Compiled(*_jit(interpreter, frame, model, arguments.keywords), Location(frame.unit, node))
     if how.jit is None and how.why == _KERAS_3_DECIDES:
         interpreter.show(frame, Shows.KERAS_3, node, f"`{frame.unit.code(node.func)}`: {how.why}")
-    if how.jit is not False and isinstance(model, ApiObject):
-        context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`", by_keras=True)
-        for layer in held(model.payload):
-            if layer.made is not None and not frame.module.is_test:
-                cudnn = is_run_by_cudnn(layer) and interpreter.keras_version(frame.module) == 3
-                frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api, cudnn))
+    if how.jit is not False:
+        report_held(interpreter, frame, model, how, node)
     if how.jit and isinstance(model, ApiObject) and model.payload is not None:
         context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`, which makes XLA compile the steps")
         report_feed(interpreter, frame, context, [(model.payload, node)], node, (how.location, "build"), often=True)
@@ -226,45 +220,6 @@ def _remember_compiled(
             interpreter.assign_quietly(frame, node.func.value, replace(model, facts=how))
         case Unknown() if how.jit:  # only a Keras model has this argument
             interpreter.assign_quietly(frame, node.func.value, ApiObject("keras.Model", facts=how))
-
-
-def _sequential(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
-    """`Sequential([layer, ..])`, which remembers its layers, each with where it is made."""
-    if not arguments.positional or not arguments.nodes:
-        return None
-    made = api.call("keras.Sequential", {"layers": arguments.positional[0]}, Location(frame.unit, node))
-    match arguments.positional[0], arguments.nodes[0]:
-        case Sequence(items=tuple(items)), cst.List(elements=elements) if isinstance(made, ApiObject) and len(
-            items
-        ) == len(elements):
-            places = (element.value for element in elements)
-            layers = [layer for item, place in zip(items, places, strict=True) for layer in _layers(frame, item, place)]
-            inputs = () if made.payload is None else (made.payload,)
-            return replace(made, payload=Sequence("tuple", (*layers, *inputs)))
-        case _:
-            return made
-
-
-def _added(
-    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
-) -> Value | None:
-    """`model.add(layer)`."""
-    match owner, node, arguments.positional:
-        case ApiObject(payload=payload), cst.Call(func=cst.Attribute(value=place)), [layer]:
-            before = payload.items or () if isinstance(payload, Sequence) else () if payload is None else (payload,)
-            found = tuple(_layers(frame, layer, arguments.nodes[0] if arguments.nodes else node))
-            if found:
-                interpreter.assign_quietly(frame, place, replace(owner, payload=Sequence("tuple", (*before, *found))))
-    return None
-
-
-def _layers(frame: Frame, value: Value, place: cst.CSTNode) -> Iterator[ApiObject]:
-    """The layers of Keras's own that a part of a model is or holds."""
-    match value:
-        case ApiObject("keras.Model" | "keras.Sequential", payload=payload):
-            yield from held(payload)
-        case ApiObject(name) if name.startswith("keras.layers."):
-            yield ApiObject(name, made=Creation(Location(frame.unit, place)), options=value.options)
 
 
 def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[str, Value]) -> tuple[bool | None, str]:
@@ -427,7 +382,6 @@ def _callback(interpreter: Interpreter, frame: Frame, arguments: Arguments, node
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{f"keras.layers.{name}": _layer for name in _LAYERS},
     "keras.callbacks.LambdaCallback": _callback,
-    "keras.Sequential": _sequential,
     "keras.layers.Activation": _activation_layer,
     "keras.activations.get": _activation,
     "keras.layers.Lambda": _lambda_layer,
@@ -436,7 +390,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
 }
 METHODS: Final[dict[str, MethodModel]] = {
     ".compile": _compile,
-    "keras.Sequential.add": _added,
     f"{_TUNER}.search": _search,
     **{f".{name}": _run_model for name in (*_LOOPS, *_STEPS)},
 }

@@ -53,6 +53,9 @@ class Resolver(Protocol):
     def resolve_star(self, module: Module, binding: ImportOutline, name: str) -> Value | None:
         """The value of a name that `from .. import *` may bind."""
 
+    def module_imported(self, module: Module, binding: ImportOutline) -> Module | None:
+        """The project's module from which a `from` import takes a name."""
+
     def member(self, module: Module, name: str) -> Value | None:
         """An attribute of a module: what it binds, else its submodule."""
 
@@ -109,10 +112,14 @@ class ProjectModule:
         return False
 
     def all_imported(self) -> Iterator[Value | None]:
-        """The values of the names that imports bind."""
+        """The values of the names that imports bind, and the modules of the project that `import *` takes all from."""
         for name, bindings in self.outline.bindings.items():
             if any(isinstance(binding, ImportOutline) for binding in bindings):
                 yield self.lookup(name)
+        for star in self.outline.stars:
+            source = self.project.module_imported(self, star)
+            if source is not None:
+                yield ModuleValue(source)
 
     @property
     def concerns_keras(self) -> bool:

@@ -1,0 +1,119 @@
+"""What of a program XLA compiles at all: steps that no trainer can call, strategies that a target replaces, and
+programs that take everything from another file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
+
+MARK: Final = "  # flagged"
+OWN_LOOP: Final = """\
+import tensorflow as tf
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1)
+
+    def call(self, x):
+        return self.dense(x)
+
+    def train_step(self, inputs, optimizer):
+        with tf.GradientTape() as tape:  # flagged
+            loss = tf.reduce_mean(self(inputs))
+        optimizer.apply_gradients(zip(tape.gradient(loss, self.trainable_variables), self.trainable_variables))
+        return loss
+
+class Fitted(Net):
+    def train_step(self, inputs, factor=1.0):
+        with tf.GradientTape() as tape:
+            loss = factor * tf.reduce_mean(self(inputs))
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, self.trainable_variables), self.trainable_variables))
+        return {"loss": loss}
+
+def train(model, data, optimizer):
+    for batch in data:
+        print(model.train_step(batch, optimizer))
+
+data = tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(16, drop_remainder=True)
+train(Net(), data, tf.keras.optimizers.Adam())
+fitted = Fitted()
+fitted.compile("adam")
+fitted.fit(data)
+"""
+AROUND: Final = """\
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD()
+
+@tf.function
+def forward(batch):
+    return model(batch)
+
+@tf.function
+def step(batch):
+    with tf.GradientTape() as tape:
+        loss = strategy.reduce("SUM", strategy.run(forward, args=(batch,)), axis=None)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    strategy.run(lambda given: optimizer.apply_gradients(zip(given, model.trainable_variables)), args=(gradients,))
+    return loss
+
+for batch in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(16, drop_remainder=True):
+    step(batch)
+"""
+BUILDER: Final = """\
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy(["/gpu:0", "/gpu:1"])
+
+def net():
+    with strategy.scope():
+        return tf.keras.Sequential([tf.keras.layers.Dense(1)])
+"""
+RUNNER: Final = """\
+from parts.builder import {names}
+
+if __name__ == "__main__":
+    model = net()
+    model.compile(optimizer="adam", loss="mse", jit_compile=True)  # flagged
+"""
+
+
+def _found(folder: Path, code: str, target: str | None) -> set[tuple[str, int]]:
+    findings = check([folder], Settings(codes=frozenset({code}), target=target)).findings
+    return {(Path(one.path).name, one.span.line) for one in findings}
+
+
+def _marked(name: str, text: str) -> set[tuple[str, int]]:
+    return {(name, number) for number, line in enumerate(text.splitlines(), 1) if line.endswith(MARK)}
+
+
+def test_a_step_that_needs_more_than_the_data_is_run_by_the_loop_that_calls_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(OWN_LOOP, encoding="utf-8")
+    assert _found(tmp_path, "XLA506", "tpu") == _marked("train.py", OWN_LOOP)
+
+
+def test_a_target_compiles_nothing_around_another_strategy(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(AROUND, encoding="utf-8")
+    assert _found(tmp_path, "XLA501", "tpu") == set()
+    asked = AROUND.replace("@tf.function\ndef step", "@tf.function(jit_compile=True)\ndef step")
+    (tmp_path / "train.py").write_text(asked, encoding="utf-8")
+    assert _found(tmp_path, "XLA501", "tpu")
+
+
+@pytest.mark.parametrize("names", ["net", "*"])
+def test_a_program_may_take_everything_from_another_file(tmp_path: Path, names: str) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "__init__.py").touch()
+    (tmp_path / "parts" / "builder.py").write_text(BUILDER, encoding="utf-8")
+    runner = RUNNER.format(names=names)
+    (tmp_path / "main.py").write_text(runner, encoding="utf-8")
+    assert _found(tmp_path, "XLA501", None) == _marked("main.py", runner)
