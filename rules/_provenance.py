@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from xlalint.analysis.files.unit import Location, Unit
 from xlalint.analysis.interpreter.events import ApiCall
@@ -38,7 +39,7 @@ class Provenance:
         return self._calls.get(Location(unit, node))
 
     def made(self, unit: Unit, node: cst.BaseExpression) -> cst.BaseExpression:
-        """The expression that made the value: behind names with one assignment, parts and calls that hand on."""
+        """The expression that made the value: behind parts, calls that hand on, and names whose assignment is sure."""
         for step in self.steps(unit, node):
             node = step
         return node
@@ -66,30 +67,40 @@ class Provenance:
                 return None
 
 
+# What one name of a function is bound to, in order: the value, if it is a plain assignment, and whether that stands
+# straight in the function, outside of branches and loops.
+_Bound: TypeAlias = list[tuple[cst.BaseExpression | None, bool]]
+_APART = (cst.If, cst.For, cst.While, cst.Try, cst.Match)  # what is in them may run or not, or again
+
+
 class _Assignments:
     """What the functions of a tree bind their names to; functions inside one count as part of it."""
 
     def __init__(self, tree: cst.Module) -> None:
-        self._around: dict[cst.CSTNode, dict[str, list[cst.BaseExpression | None]]] = {}
-        self._read(tree, ())
+        self._around: dict[cst.CSTNode, tuple[_Bound, int]] = {}
+        self._read(tree, (), straight=True)
 
     def value_of(self, name: cst.Name) -> cst.BaseExpression | None:
-        """What the function around `name` assigns to it, if it does so in one place only."""
-        found = self._around.get(name, {}).get(name.value, [])
-        return found[0] if len(found) == 1 else None
+        """What the function around `name` assigns to it: in one place only, or last before it, one after the other."""
+        bound, before = self._around.get(name, ([], 0))
+        if len(bound) == 1:
+            return bound[0][0]
+        return bound[before - 1][0] if before and all(straight for _, straight in bound) else None
 
-    def _read(self, node: cst.CSTNode, scopes: tuple[dict[str, list[cst.BaseExpression | None]], ...]) -> None:
+    def _read(self, node: cst.CSTNode, scopes: tuple[dict[str, _Bound], ...], *, straight: bool) -> None:
         if isinstance(node, cst.Name):
             if scopes:
-                self._around[node] = scopes[-1]
+                bound = scopes[-1].setdefault(node.value, [])
+                self._around[node] = bound, len(bound)
             return
+        is_function = isinstance(node, cst.FunctionDef)
+        inner = (*scopes, {}) if is_function else scopes
+        for child in node.children:
+            self._read(child, inner, straight=is_function or (straight and not isinstance(node, _APART)))
         for target, value in _bindings(node):
             for name in _names_in(target):
-                for scope in scopes:
-                    scope.setdefault(name, []).append(value)
-        inner = (*scopes, {}) if isinstance(node, cst.FunctionDef) else scopes
-        for child in node.children:
-            self._read(child, inner)
+                for number, scope in enumerate(reversed(scopes)):
+                    scope.setdefault(name, []).append((value, straight and number == 0))
 
 
 def _bindings(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression | None]]:

@@ -25,7 +25,7 @@ If an out-of-range index should give a default value, wrap the clamped read in `
 ## Not flagged
 - The same indices a second time in one function.
 - Constant indices, clipped indices, and indices from `tf.argmax`, `tf.argsort`, `tf.math.top_k`, `tf.range`,
-  `tf.where`, `tf.searchsorted` or a remainder.
+  `tf.where`, `tf.searchsorted`, `tf.image.non_max_suppression` or a remainder, also put side by side.
 - Code that XLA does not compile.
 
 ## Fix safety
@@ -40,6 +40,7 @@ Shown only: you have to decide what an out-of-range index means.
 from collections.abc import Iterator
 
 from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence, Sequence
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import ApiCall, Event
@@ -81,9 +82,18 @@ IN_RANGE = names(
     tf.clip_by_value tf.math.floormod tf.math.top_k tf.maximum tf.meshgrid tf.minimum
     keras.random.randint keras.random.shuffle tf.random.experimental.stateless_shuffle tf.random.shuffle
     tf.random.categorical tf.random.uniform tf.range tf.searchsorted tf.unique tf.where
-    tf.image.non_max_suppression tf.image.non_max_suppression_padded
+    tf.image.non_max_suppression tf.image.non_max_suppression_overlaps tf.image.non_max_suppression_padded
+    tf.image.non_max_suppression_with_scores
     """
 )
+
+# What puts positions side by side: the parameter that has them.
+JOINING = {
+    "keras.ops.concatenate": "xs",
+    "keras.ops.stack": "x",
+    "tf.concat": "values",
+    "tf.stack": "values",
+}
 
 ROUNDING = names("keras.ops.ceil keras.ops.floor keras.ops.round tf.floor tf.math.ceil tf.math.rint tf.round")
 
@@ -92,7 +102,7 @@ class UncheckedIndex(Rule):
     code = "XLA602"
     name = "unchecked-index"
     handles = (ApiCall,)
-    apis = frozenset((*READS, *WRITES)) | IN_RANGE | ROUNDING | HANDING_ON
+    apis = frozenset((*READS, *WRITES, *JOINING)) | IN_RANGE | ROUNDING | HANDING_ON
     bad = (
         Bad(
             """
@@ -203,6 +213,29 @@ def f(x, ids):
         Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.gather(x, [3, 0])\n"),
         Good(
             """
+@tf.function(jit_compile=True)
+def f(x):
+    rows = tf.tile(tf.range(tf.shape(x)[0])[:, None], [1, 2])
+    best = tf.math.top_k(x, 2).indices
+    return tf.gather_nd(x, tf.stack([rows, best], axis=-1))
+""",
+            inputs=("f32[3, 4]",),
+            why="each of the positions is in the range of its axis",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x, ids):
+    place = ids - 1
+    place = tf.where((place >= 0) & (place < 4), place, tf.zeros_like(place))
+    place = tf.expand_dims(place, -1)
+    return tf.gather(x, place)
+""",
+            inputs=("f32[4]", "i32[3]"),
+            why="the last assignment brings it into the range",
+        ),
+        Good(
+            """
 class L(tf.keras.layers.Layer):
     def __init__(self):
         super().__init__()
@@ -270,9 +303,12 @@ dataset = tf.data.Dataset.range(4).map(look)
         )
 
     def _in_range(self, event: ApiCall, node: cst.BaseExpression) -> bool:
-        call = self._provenance.call_at(event.location.unit, node)
+        unit = event.location.unit
+        call = self._provenance.call_at(unit, node)
         if call is not None and call.api in IN_RANGE:
             return True
+        if call is not None and call.api in JOINING:
+            return all(self._in_range(event, self._provenance.made(unit, one)) for one in _from_data(call))
         return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo)
 
     def _rounded(self, event: ApiCall, node: cst.BaseExpression, origin: cst.BaseExpression) -> bool:
@@ -288,3 +324,19 @@ dataset = tf.data.Dataset.range(4).map(look)
                     if tensor is not None and tensor.dtype == "float":
                         return True
         return False
+
+
+def _from_data(call: ApiCall) -> Iterator[cst.BaseExpression]:
+    """The expressions that a call puts side by side, those that depend on data; the whole where they are not known."""
+    parameter = JOINING[call.api]
+    node, value = call.argument_nodes.get(parameter), call.arguments.get(parameter)
+    if node is None:
+        return
+    if isinstance(node, cst.List | cst.Tuple) and isinstance(value, Sequence) and value.items is not None:
+        pairs = zip(node.elements, value.items, strict=False)
+        for element, item in pairs:
+            tensor = as_tensor(item)
+            if tensor is None or tensor.dependence is Dependence.VALUE:
+                yield element.value
+        return
+    yield node

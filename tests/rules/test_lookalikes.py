@@ -667,3 +667,26 @@ def test_agent():
 def test_tests_may_count_traces(tmp_path: Path, name: str, told: list[str]) -> None:
     (tmp_path / name).write_text(TRACES, encoding="utf-8")
     assert [one.code for one in check([tmp_path], Settings()).findings] == told
+
+
+COUNTS: Final = """\
+import tensorflow as tf
+
+class Rays:
+    def __init__(self, scenario):
+        self.scenario = scenario
+
+    @tf.function(jit_compile=True)
+    def mask(self):
+        most = tf.reduce_max([self.scenario.near, self.scenario.far])
+        return tf.zeros([2, most])
+
+    @tf.function(jit_compile=True)
+    def lengths(self, counts):
+        most = tf.reduce_max(counts)
+        return tf.zeros([2, most])  # flagged
+"""
+
+
+def test_numbers_that_stand_in_a_list_may_be_pythons_own(tmp_path: Path) -> None:
+    assert {line for line, _ in flagged(tmp_path, COUNTS)} == marked(COUNTS)

@@ -166,6 +166,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> Content:
     best, origin, bounded, carried, outside = Dependence.STATIC, None, None, False, False
     varies: tuple[Variation, ...] = ()
     evidence, shapes = tensor_parameters(call.name), shape_only(call.name)
+    reduces = "/reduce" in result_of(call.name)
     given = [(name, value) for name, value in call.arguments.items() if names is None or name in names]
     if call.owner is not None:
         given.insert(0, ("", call.owner))
@@ -188,7 +189,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> Content:
                 case Array():
                     varies = united(varies, leaf.varies)
                     continue
-                case Unknown() if name in evidence:
+                case Unknown() if name in evidence and (leaf is value or not reduces):  # numbers are put in a list, too
                     varies = united(varies, leaf.varies)
                     dependence, source = Dependence.VALUE, call.here("takes a tensor")
                 case Unknown():
