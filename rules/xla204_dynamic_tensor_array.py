@@ -218,6 +218,16 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(collect)
             None,
             why="`tf.data` runs its functions on the host",
         ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    array = tf.TensorArray(size=0, dtype=tf.float32, dynamic_size=True)
+    steps = array.unstack(x)
+    return steps.stack()
+""",
+            why="filled at once, and then under another name",
+        ),
     )
 
     def check(self, event: Event) -> Iterator[Draft]:
@@ -238,9 +248,26 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(collect)
 
 
 def _filled_at_once(event: ApiCall) -> bool:
-    """The content, and with it the size, is set where the array is made."""
+    """The content, and with it the size, is set where the array is made, or by the only use of its name."""
     match parent(event.location):
         case cst.Attribute(attr=cst.Name("unstack")):
             return True
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]):
+            unit = event.location.unit
+            function = next(
+                (it for it in unit.around(event.location.node) if isinstance(it, cst.FunctionDef)), unit.tree
+            )
+            parts = [*cst.within(function)]
+            named = sum(isinstance(part, cst.Name) and part.value == name for part in parts)
+            filled = sum(_unstacks(part, name) for part in parts)
+            return filled == 1 and named == 2
+        case _:
+            return False
+
+
+def _unstacks(node: cst.CSTNode, name: str) -> bool:
+    match node:
+        case cst.Attribute(value=cst.Name(value=owner), attr=cst.Name("unstack")):
+            return owner == name
         case _:
             return False
