@@ -87,6 +87,23 @@ if __name__ == "__main__":
 """
 
 
+PAIRS: Final = """\
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+@tf.function
+def test_step(pair):
+    def measured(pair):
+        x, y = pair
+        return tf.reduce_mean(model(x) - y)
+
+    return strategy.reduce("MEAN", strategy.run(measured, args=(pair,)), axis=None)
+"""
+
+
 def _found(folder: Path, code: str, target: str | None) -> set[tuple[str, int]]:
     findings = check([folder], Settings(codes=frozenset({code}), target=target)).findings
     return {(Path(one.path).name, one.span.line) for one in findings}
@@ -117,3 +134,8 @@ def test_a_program_may_take_everything_from_another_file(tmp_path: Path, names: 
     runner = RUNNER.format(names=names)
     (tmp_path / "main.py").write_text(runner, encoding="utf-8")
     assert _found(tmp_path, "XLA501", None) == _marked("main.py", runner)
+
+
+def test_a_pair_that_a_strategy_passes_on_is_no_tensor(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PAIRS, encoding="utf-8")
+    assert _found(tmp_path, "XLA103", "tpu") == set()

@@ -51,6 +51,9 @@ def _run_step(
         case Sequence(items=tuple(items)):
             written = _args(node, items)
             call.positional = [_batch(item, perhaps, text) for item, text in zip(items, written, strict=True)]
+            for item, taken in zip(items, call.positional, strict=True):
+                if taken is not item:  # so the function around it is not passed a tensor alone either
+                    interpreter.refute_tensor(frame, item)
         case None:
             pass
         case _:
