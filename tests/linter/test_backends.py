@@ -377,6 +377,36 @@ elif {jax}:
 """
 
 
+MATCHES: Final = """\
+import keras
+
+match keras.config.backend():
+    case "tensorflow":
+        from pkg.of_tensorflow import L as Base
+    case "torch" | "numpy":
+        from pkg.of_torch import L as Base
+    case {rest}:
+        from pkg.of_jax import L as Base
+
+class Own(Base):
+    pass
+"""
+
+
+@pytest.mark.parametrize("rest", ['"jax"', "_", "other", "other if other in KNOWN"])
+def test_a_file_that_a_case_imports_is_for_the_backends_of_the_case(tmp_path: Path, rest: str) -> None:
+    step = "import keras\n\nclass L(keras.Model):\n    def {name}(self, data):\n        return {{}}\n"
+    files = {
+        "pkg/__init__.py": MATCHES.format(rest=rest),
+        "pkg/of_tensorflow.py": step.format(name="train_step"),
+        "pkg/of_torch.py": step.format(name="test_step"),
+        "pkg/of_jax.py": step.format(name="train_step"),
+    }
+    options = {"exposure": "certain", "backend": ["tensorflow", "jax"]}
+    found = linted(tmp_path, files, load([tmp_path], options=options, isolated=True))
+    assert [Path(one.path).name for one in found] == ["of_jax.py"]
+
+
 @pytest.mark.parametrize(
     ("jax", "more", "of_jax"),
     [

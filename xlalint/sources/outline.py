@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -225,6 +225,8 @@ def _outline_statement(statement: ast.stmt, result: Outline) -> None:
             pass
         case ast.If() | ast.Try() | ast.TryStar() | ast.With():
             _outline_block(statement, result)
+        case ast.Match(subject=subject) if _is_of_backend(subject):
+            _outline_block(statement, result)
         case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
             _is_literal(value) and name not in result.assigned and name not in result.lines.set_by_functions
         ):
@@ -234,17 +236,15 @@ def _outline_statement(statement: ast.stmt, result: Outline) -> None:
             result.assigned.update(_assigned(statement))
 
 
-def _outline_block(statement: ast.If | ast.Try | ast.TryStar | ast.With, result: Outline) -> None:
+_Block: TypeAlias = ast.If | ast.Match | ast.Try | ast.TryStar | ast.With
+
+
+def _outline_block(statement: _Block, result: Outline) -> None:
     """A module-level block: its definitions are the module's; what else it does is code to run."""
     inner = Outline(statements=result.statements, lines=result.lines, under=result.under)
-    if isinstance(statement, ast.If) and any(map(_is_of_backend, ast.walk(statement.test))):
-        asked = ast.unparse(statement.test)
-        for condition, block in ((asked, statement.body), (f"not ({asked})", statement.orelse)):
-            inner.under = (*result.under, condition)
-            for child in block:
-                _outline_statement(child, inner)
-    else:
-        for child in _block_children(statement):
+    for conditions, block in _ways(statement):
+        inner.under = (*result.under, *conditions)
+        for child in block:
             _outline_statement(child, inner)
     for name, bindings in inner.bindings.items():
         result.bindings.setdefault(name, []).extend(bindings)
@@ -261,6 +261,33 @@ def _outline_block(statement: ast.If | ast.Try | ast.TryStar | ast.With, result:
         result.assigned |= inner.assigned
 
 
+def _ways(statement: _Block) -> Iterator[tuple[tuple[str, ...], Iterable[ast.stmt]]]:
+    """The blocks of a statement, each with the conditions on a backend that it stands under."""
+    match statement:
+        case ast.If(test=test) if any(map(_is_of_backend, ast.walk(test))):
+            asked = ast.unparse(test)
+            yield (asked,), statement.body
+            yield (f"not ({asked})",), statement.orelse
+        case ast.Match(subject=subject):
+            before: list[str] = []
+            for case in statement.cases:
+                condition = _asked(ast.unparse(subject), case.pattern)
+                yield (*before, *([] if condition is None else [condition])), case.body
+                if condition is not None and case.guard is None:
+                    before.append(f"not ({condition})")
+        case _:
+            yield (), _block_children(statement)
+
+
+def _asked(subject: str, pattern: ast.pattern) -> str | None:
+    """What a pattern of constants asks of its subject, as a condition."""
+    patterns = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+    values = [each.value for each in patterns if isinstance(each, ast.MatchValue)]
+    if len(values) < len(patterns):
+        return None
+    return f"{subject} in ({', '.join(map(ast.unparse, values))},)"
+
+
 def _is_of_backend(node: ast.AST) -> bool:
     """Whether a part of a condition is a call of what may say which backend there is."""
     match node:
@@ -270,7 +297,7 @@ def _is_of_backend(node: ast.AST) -> bool:
             return False
 
 
-def _told_several_ways(statement: ast.If | ast.Try | ast.TryStar | ast.With, inner: Outline) -> set[str]:
+def _told_several_ways(statement: _Block, inner: Outline) -> set[str]:
     """The names that one branch of a block binds to a constant, and another to something else: a module that may be
     missing, or a flag that says so."""
     constants: dict[str, set[str]] = {}
@@ -298,8 +325,8 @@ def _is_literal(value: ast.expr) -> bool:
 def _block_children(statement: ast.stmt) -> Iterator[ast.stmt]:
     for block in ("body", "orelse", "finalbody"):
         yield from getattr(statement, block, ())
-    for handler in getattr(statement, "handlers", ()):
-        yield from handler.body
+    for further in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        yield from further.body
 
 
 def bind_import(statement: ast.Import | ast.ImportFrom, result: Outline) -> None:

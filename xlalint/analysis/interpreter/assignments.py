@@ -127,7 +127,7 @@ class Assignments(Keeping):
                 self.assign(frame, inner, value)
             case cst.Attribute(value=owner, attr=cst.Name(value=name)):
                 self.note_kept(frame, statement or target, target, "attribute", value)
-                if not _is_same_each_time(frame, value):
+                if not (_is_same_each_time(frame, value) or _is_new_object(frame, statement, value)):
                     self._mutated(frame, statement or target, owner, "attribute")
                 held = self.evaluate(frame, owner)
                 self.set_attribute(frame, held, name, value)
@@ -387,6 +387,16 @@ def _is_same_each_time(frame: Frame, value: Value) -> bool:
     if frame.outer_names or frame.branch:
         return False
     return all(isinstance(option, _FIXED) or _holds_no_tensors(option) for option in options(value))
+
+
+def _is_new_object(frame: Frame, statement: cst.CSTNode | None, value: Value) -> bool:
+    """Whether a function of a loop keeps an object of the project that it makes of nothing: what such an object comes
+    to hold is said where it is assigned."""
+    match statement:
+        case cst.Assign(value=cst.Call(args=args)) if not (args or frame.outer_names or frame.branch):
+            return all(isinstance(option, Instance) for option in options(value))
+        case _:
+            return False
 
 
 def _holds_no_tensors(value: Value) -> bool:

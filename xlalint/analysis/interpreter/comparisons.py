@@ -17,13 +17,14 @@ from ..domain.operators import (
     rank_of,
 )
 from ..domain.values import STATIC, UNKNOWN, Array, Dependence, Dict, Sequence, Static, Tensor, Unknown, Value
+from ..library.class_checks import is_instance
 from .contexts import NOT_TRACED
 from .dimensions import ask_for_none, report_operands
 from .events import BranchOn, TruthOf
 from .frames import Frame
 from .host_reads import mix_number
 from .interface import Handlers, Interpreter
-from .narrowing import narrow, truth
+from .narrowing import classes_asked, narrow, truth
 
 
 def _is_flag(value: Value) -> bool:
@@ -85,7 +86,7 @@ class Comparisons(Interpreter):
             results.append(self._compare(frame, node, target.operator, left, right, tested))
             left = right
         if len(results) == 1:
-            return results[0]
+            return self._by_class(frame, node) or results[0]
         tensors = [tensor for tensor in (as_tensor(result, Dependence.STATIC) for result in results) if tensor]
         if not tensors:
             return join_all(*results)
@@ -101,6 +102,15 @@ class Comparisons(Interpreter):
                 names=dict(frame.env or {}),
             )
         return max(tensors, key=lambda tensor: tensor.dependence).with_(dtype="bool", rank=0)
+
+    def _by_class(self, frame: Frame, node: cst.Comparison) -> Static | None:
+        """`type(x) is tuple`, where x is known to be none."""
+        match node.left:
+            case cst.Call(func=cst.Name(value="type"), args=[cst.Arg(value=asked)]):
+                classes = classes_asked(self, frame, node)
+                if classes is not None and is_instance(self.evaluate(frame, asked), classes.names) is False:
+                    return Static(classes.negated)
+        return None
 
     def _compare(
         self, frame: Frame, node: cst.Comparison, sign: cst.BaseCompOp, left: Value, right: Value, tested: bool

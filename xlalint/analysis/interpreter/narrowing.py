@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...findings.findings import Backend
 from ...syntax import nodes as cst
@@ -32,6 +32,7 @@ from ..library.class_checks import (
     STRUCTURES,
     TENSOR_CLASSES,
     as_instance,
+    asks_for_numbers,
     class_name,
     has_attribute,
     is_called_tensor,
@@ -44,6 +45,8 @@ from .frames import Frame
 from .interface import Interpreter
 
 _IDENTITY: Final = (cst.Is, cst.IsNot)
+_SAME_CLASS: Final = (cst.Is, cst.Equal, cst.In)
+_OTHER_CLASS: Final = (cst.IsNot, cst.NotEqual, cst.NotIn)
 _ASKING: Final = (Api("tf.is_tensor"), Api("keras.ops.is_tensor"), Api("keras.backend.is_tensor"))
 _OF_TENSORFLOW: Final = frozenset(("tf.Tensor", "tf.RaggedTensor", "tf.SparseTensor", "tf.Variable"))
 _OF_TENSORFLOWS_TENSORS: Final = frozenset(("get_shape", "numpy", "set_shape"))  # which JAX's have not (measured)
@@ -100,6 +103,28 @@ def _by_comparison(interpreter: Interpreter, frame: Frame, test: cst.Comparison,
         ):
             constant = interpreter.evaluate(frame, written)
             _narrow_equal(frame, name, constant, isinstance(sign, cst.Equal) is outcome)
+        case cst.Comparison(left=cst.Call(args=[cst.Arg(value=cst.Name(value=name))])):
+            asked = classes_asked(interpreter, frame, test)
+            if asked is not None and outcome is not asked.negated:
+                _narrow_kind(frame, name, asked.names, True)
+
+
+class ClassesAsked(NamedTuple):
+    """The classes that `type(x) is tuple` and its like ask about; `negated`: whether of these x has none."""
+
+    names: frozenset[str]
+    negated: bool
+
+
+def classes_asked(interpreter: Interpreter, frame: Frame, test: cst.Comparison) -> ClassesAsked | None:
+    match test:
+        case cst.Comparison(
+            left=cst.Call(func=cst.Name(value="type"), args=[cst.Arg()]),
+            comparisons=[cst.ComparisonTarget(operator=sign, comparator=kinds)],
+        ) if isinstance(sign, _SAME_CLASS + _OTHER_CLASS):
+            return ClassesAsked(class_names(interpreter, frame, kinds), isinstance(sign, _OTHER_CLASS))
+        case _:
+            return None
 
 
 def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bool) -> None:
@@ -233,6 +258,9 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
         kept = [as_instance(option, names) if isinstance(option, Unknown | Structure) else option for option in kept]
         if names and MAY_BE_TENSORS.isdisjoint(map(root_of, names)):
             kept = [UNKNOWN if isinstance(option, Tensor) else option for option in kept]
+        if asks_for_numbers(names) and isinstance(value, OneOf | Structure):
+            # Of several that may be passed, a tuple of tensors is not the one that is meant.
+            kept = [UNKNOWN if isinstance(option, Sequence | Structure) else option for option in kept]
     if not outcome and "tf.Tensor" in names:
         kept = [replace(option, several=True) if isinstance(option, Structure) else option for option in kept]
     if not outcome and names & {"", PLAIN_CLASS}:

@@ -152,6 +152,11 @@ def as_instance(value: Unknown | Structure, names: frozenset[str]) -> Value:
     return ApiObject(min(names), payload=value) if len(names) == 1 and names <= _TENSOR_LIKE else value
 
 
+def asks_for_numbers(names: frozenset[str]) -> bool:
+    """Whether what is asked for is numbers, or lists of them."""
+    return not names.isdisjoint(_PYTHON_SCALARS) and names <= _PYTHON_SCALARS | set(_SEQUENCES)
+
+
 def is_enum(cls: Class) -> bool:
     """Whether a class makes members of what its body binds; one that is a number or text, too, counts as that."""
     bases = set(cls.external_bases)

@@ -1,0 +1,97 @@
+"""What a test of a value's class leaves of it, and objects that are made where a loop first asks for them: only what is
+marked is flagged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.compiler import measure
+from xlalint.linter.rule import Compiles
+
+from .test_lookalikes import flagged, marked
+
+SAME_CLASS: Final = """\
+import tensorflow as tf
+
+def joined(found):
+    if type(found) is tuple:
+        return tf.concat([part for part in found], 0)
+    if type(found) in (list, set):
+        return tf.concat([part for part in found], 0)
+    if type(found) != tuple:
+        rows = tf.math.cumsum(found, 0)
+        rows = [row for row in found]  # flagged
+        return rows
+    return tf.concat([part for part in found], 0)
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    return joined(tf.scan(lambda a, b: a + b, x))
+"""
+NUMBERS: Final = """\
+import numpy as np
+import tensorflow as tf
+
+def start(x, both):
+    if both:
+        return x, x
+    return x
+
+def log(x):
+    if isinstance(x, (list, tuple, float, int)):
+        x = np.array(x, dtype=np.float32)
+    return tf.math.log(x)
+
+@tf.function(jit_compile=True)
+def f(x):
+    y = np.array(tf.exp(x))  # flagged
+    return log(start(tf.exp(x), len(x.shape) > 2))
+"""
+MADE_ON_DEMAND: Final = """\
+import tensorflow as tf
+
+class Part:
+    def __init__(self):
+        self.matrix = None
+
+    def prepare(self, x):
+        self.matrix = tf.exp(x)
+
+class Model(tf.keras.layers.Layer):
+    @property
+    def part(self):
+        if not hasattr(self, "_part"):
+            self._part = Part()
+        return self._part
+
+    def step(self, total, x):
+        self.last = tf.exp(x)  # flagged
+        return total * self.part.matrix + x
+
+    def call(self, x):
+        self.part.prepare(x[0])
+        return tf.scan(self.step, x)
+
+model = Model()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return model(x)
+"""
+CODE: Final = {"type(x) is tuple": SAME_CLASS, "numbers or lists of them": NUMBERS, "made on demand": MADE_ON_DEMAND}
+
+
+@pytest.mark.parametrize("code", CODE.values(), ids=CODE)
+def test_only_what_is_marked_is_flagged(tmp_path: Path, code: str) -> None:
+    assert {line for line, _ in flagged(tmp_path, code)} == marked(code)
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize("code", CODE.values(), ids=CODE)
+def test_what_is_not_marked_compiles(code: str) -> None:
+    kept = "\n".join(line for line in code.split("\n") if not line.endswith("  # flagged"))
+    measured = measure(kept, ("f32[2, 2]",))
+    assert measured.matches(Compiles()), measured
