@@ -74,14 +74,15 @@ WRITES = {
     "tf.tensor_scatter_nd_sub": "indices",
     "tf.tensor_scatter_nd_update": "indices",
 }
-# What these give is a position of what they were given, or was brought into a range.
+# What these give is a position of what they were given, was brought into a range, or is the first one.
 IN_RANGE = names(
     """
     keras.ops.arange keras.ops.argmax keras.ops.argmin keras.ops.argsort keras.ops.clip keras.ops.maximum
-    keras.ops.minimum keras.ops.mod keras.ops.top_k keras.ops.where tf.argmax tf.argmin tf.argsort
-    tf.clip_by_value tf.math.floormod tf.math.top_k tf.maximum tf.meshgrid tf.minimum
+    keras.ops.minimum keras.ops.mod keras.ops.top_k keras.ops.where keras.ops.zeros
+    keras.ops.zeros_like tf.argmax tf.argmin tf.argsort tf.clip_by_value tf.math.floormod tf.math.top_k tf.maximum
+    tf.meshgrid tf.minimum
     keras.random.randint keras.random.shuffle tf.random.experimental.stateless_shuffle tf.random.shuffle
-    tf.random.categorical tf.random.uniform tf.range tf.searchsorted tf.unique tf.where
+    tf.random.categorical tf.random.uniform tf.range tf.searchsorted tf.unique tf.where tf.zeros tf.zeros_like
     tf.image.non_max_suppression tf.image.non_max_suppression_overlaps tf.image.non_max_suppression_padded
     tf.image.non_max_suppression_with_scores
     """
@@ -221,6 +222,16 @@ def f(x):
 """,
             inputs=("f32[3, 4]",),
             why="each of the positions is in the range of its axis",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x, scores, ids):
+    best = tf.math.top_k(scores, 2).indices
+    return tf.gather(x, tf.concat([best, tf.zeros_like(ids)], axis=0))
+""",
+            inputs=("f32[4]", "f32[4]", "i32[3]"),
+            why="the positions of the best, and the first one",
         ),
         Good(
             """
