@@ -4,9 +4,9 @@
 
 The project is copied; every N-th of its files that import TensorFlow or Keras, and the one that most of the others
 name, are edited one after another: by a comment at the end, by words in front of the last function (which moves it),
-and by a statement in that function. After each edit the command of the hook is timed as a whole process, start-up
-included: `--project . FILE`. Between them Python is started for nothing, which says how busy the machine is, and the
-linter with nothing changed.
+and by a statement in that function, which is then taken back. After each edit the command of the hook is timed as a
+whole process, start-up included: `--project . FILE`. Between them Python is started for nothing, which says how busy
+the machine is, and the linter with nothing changed.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ def main() -> None:
                     measure(f"{name}{note}", *check, "--project", ".", str(file))
                     measure("nothing changed", *check, "--project", ".", str(file))
             file.write_text(before, encoding="utf-8")
+            measure(f"all of it taken back{note}", *check, "--project", ".", str(file))
         print(f"{len(files)} files import TensorFlow or Keras; {len(chosen)} are edited, medians (most)")
         print(f"{'':40}{'seconds':>18}{'processor s':>18}")
         for name, runs in rows.items():

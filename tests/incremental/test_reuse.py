@@ -253,6 +253,19 @@ def test_what_is_run_again_after(edit: str, ran: list[str], monkeypatch: pytest.
     assert run() == fresh()
 
 
+def test_an_edit_that_is_taken_back_costs_nothing(ran: list[str]) -> None:
+    write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
+    run()
+    for edited in (TF + POSITIVE + "# the end\n", TF + POSITIVE.replace("x > 0", "x < 0")):
+        write({"ops.py": edited})
+        run()
+    write({"ops.py": TF + POSITIVE, "alone.py": ALONE + "n = 1\n"})
+    ran.clear()
+    report = run()
+    assert ran == ["alone"]
+    assert report == fresh()
+
+
 def test_a_run_over_some_files_uses_what_one_over_all_left(ran: list[str]) -> None:
     write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
     run()

@@ -305,6 +305,11 @@ def _lacks(files: Files, folder: str, names: Iterable[str]) -> bool:
     return all(files.lacks(folder, name) for name in names)
 
 
+def _earlier(key: str) -> str:
+    """The key for what another key had before."""
+    return key_of((key, "earlier"))
+
+
 class Records:
     """The records of the partitions of one run, and the texts of their files. `settings`: what findings depend on
     besides files; `shares`: the files of each partition."""
@@ -325,7 +330,7 @@ class Records:
         # The same while the files of the partition are, whatever is in them.
         self._keys = {share: key_of((*common, *map(str, share))) for share in shares}
         self._share_of = {str(path): share for share in shares for path in share}
-        self._texts_of: dict[tuple[Path, ...], Texts] = {}
+        self._texts_of: dict[tuple[Path, ...], tuple[Texts, ...]] = {}
 
     def load(self, share: tuple[Path, ...]) -> Record | None:
         """The record of a partition, if there is a sound one and the partition would find now what it found then."""
@@ -343,15 +348,16 @@ class Records:
         return None
 
     def _found(self, key: str) -> Iterator[tuple[Record, bool]]:
-        """What earlier runs left under a key, those of this process and the last one of another; and whether modules
+        """What earlier runs left under a key, those of this process and the last two of others; and whether modules
         are known to be where it has them."""
         if self._session is not None:
             for left in tuple(self._session.left.get(key, ())):
                 yield left.record, left.epoch == self._session.epoch
-        data = None if self._folder is None else self._folder.load(key)
-        with contextlib.suppress(msgspec.DecodeError, RecursionError):  # damaged or not ours
-            if data is not None:
-                yield msgspec.json.decode(data, type=Record), False
+        for one in (key, _earlier(key)):
+            data = None if self._folder is None else self._folder.load(one)
+            with contextlib.suppress(msgspec.DecodeError, RecursionError):  # damaged or not ours
+                if data is not None:
+                    yield msgspec.json.decode(data, type=Record), False
 
     def _leave(
         self, share: tuple[Path, ...], record: Record, texts: Texts | None = None, moved_from: Record | None = None
@@ -390,18 +396,24 @@ class Records:
         if share is None:
             return None
         left: list[_Left] = [] if self._session is None else self._session.left.get(self._keys[share], [])
-        versions = (texts.get(path, ("", "")) for texts in (*(one.texts for one in left), self._loaded_texts(share)))
+        versions = (texts.get(path, ("", "")) for texts in (*(one.texts for one in left), *self._loaded_texts(share)))
         return next((text for kept, text in versions if kept == digest), None)
 
-    def _loaded_texts(self, share: tuple[Path, ...]) -> Texts:
+    def _loaded_texts(self, share: tuple[Path, ...]) -> tuple[Texts, ...]:
         if share not in self._texts_of:
-            self._texts_of[share] = {} if self._texts is None else self._texts.load(self._keys[share])
+            key, texts = self._keys[share], self._texts
+            self._texts_of[share] = () if texts is None else (texts.load(key), texts.load(_earlier(key)))
         return self._texts_of[share]
 
     def store(self, share: tuple[Path, ...], record: Record) -> None:
-        """Keep a record, with the texts of its files, unless it cannot be written (a path that is not Unicode)."""
+        """Keep a record, with the texts of its files, unless it cannot be written (a path that is not Unicode); beside
+        it the one before: an edit may be taken back, or a branch left again."""
         texts = self._world.texts(share)
         self._leave(share, record, texts)
+        key, used = self._keys[share], self._keys.values()
+        if self._folder is not None and self._texts is not None and (data := self._folder.load(key)) is not None:
+            self._folder.store(_earlier(key), data, used)
+            self._texts.store(_earlier(key), self._texts.load(key), used)
         self._store(share, record, texts)
 
     def _store(self, share: tuple[Path, ...], record: Record, texts: Texts) -> None:
