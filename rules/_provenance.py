@@ -81,9 +81,10 @@ class _Assignments:
         self._read(tree, (), straight=True)
 
     def value_of(self, name: cst.Name) -> cst.BaseExpression | None:
-        """What the function around `name` assigns to it: in one place only, or last before it, one after the other."""
+        """What the function around `name` assigns to it: in one place only, or last before it, one after the other.
+        None where it stands in front of that, as in `x = f(x)`: what it holds there is from outside."""
         bound, before = self._around.get(name, ([], 0))
-        if len(bound) == 1:
+        if len(bound) == 1 and (before or not bound[0][1]):
             return bound[0][0]
         return bound[before - 1][0] if before and all(straight for _, straight in bound) else None
 

@@ -176,6 +176,41 @@ def f(x, ids):
             """
 @tf.function(jit_compile=True)
 def f(x, ids):
+    try:
+        for _ in range(2):
+            ids = tf.concat([ids, ids + 9], axis=0)
+        return tf.gather(x, ids)
+    except tf.errors.InvalidArgumentError:
+        return tf.constant(-100.0)
+""",
+            ["tf.gather(x, ids)"],
+            Diverges(),
+            inputs=("f32[4]", "i32[2]"),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+            why="a loop puts positions of which nothing is said beside others",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, ids):
+    try:
+        ids = tf.concat([ids, ids + 9], axis=0)
+        return tf.gather(x, ids)
+    except tf.errors.InvalidArgumentError:
+        return tf.constant(-100.0)
+""",
+            ["tf.gather(x, ids)"],
+            Diverges(),
+            inputs=("f32[4]", "i32[2]"),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+            why="the name is that of the parameter",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, ids):
     return tf.tensor_scatter_nd_add(x, ids[:, None], tf.ones([3]))
 """,
             ["tf.tensor_scatter_nd_add(x, ids[:, None], tf.ones([3]))"],
@@ -313,13 +348,15 @@ dataset = tf.data.Dataset.range(4).map(look)
             at_most=Severity.WARNING if rounded else Severity.INFO,
         )
 
-    def _in_range(self, event: ApiCall, node: cst.BaseExpression) -> bool:
+    def _in_range(self, event: ApiCall, node: cst.BaseExpression, joined: frozenset[cst.CSTNode] = frozenset()) -> bool:
+        """Whether positions are in the range; `joined`: what they are put side by side in, one inside the other."""
         unit = event.location.unit
         call = self._provenance.call_at(unit, node)
         if call is not None and call.api in IN_RANGE:
             return True
-        if call is not None and call.api in JOINING:
-            return all(self._in_range(event, self._provenance.made(unit, one)) for one in _from_data(call))
+        if call is not None and call.api in JOINING and node not in joined:  # a loop may put it beside itself
+            around = joined | {node}
+            return all(self._in_range(event, self._provenance.made(unit, one), around) for one in _from_data(call))
         return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo)
 
     def _rounded(self, event: ApiCall, node: cst.BaseExpression, origin: cst.BaseExpression) -> bool:
