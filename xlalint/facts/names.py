@@ -62,6 +62,9 @@ _ROOTS: Final = tuple(
     )
 )
 
+# Classes whose methods are those of their base: `tf.data.TextLineDataset.from_generator`.
+_DATASETS: Final = frozenset(f"tf.data.{name}Dataset" for name in ("FixedLengthRecord", "TextLine", "TFRecord"))
+
 # How code names version 1 of the API.
 _VERSION_1: Final = re.compile(r"(?:tensorflow|tf)(?:_core)?(?:\.compat|\._api)\.v1\.")
 
@@ -141,6 +144,8 @@ def _public(name: str) -> str:
         word = last.removesuffix("_v2")
         homes = [_INTERNAL.get(parts[-2], "tf"), "tf", "tf.math", "tf.nn", "tf.linalg"]
         candidates = [f"{home}.{word}" for home in homes]
+    elif ".".join(parts[:-1]) in _DATASETS:
+        candidates = [f"tf.data.Dataset.{last}"]
     elif parts[0] == "keras" and len(parts) > 2:
         # `keras.layers.core.dense.Dense`, `keras.engine.training.Model`, `keras.optimizers.legacy.Adam`
         candidates = [f"keras.{home}{last}" for home in (f"{parts[1]}.", "", "layers.", "models.", "optimizers.")]

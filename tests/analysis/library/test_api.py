@@ -103,6 +103,8 @@ def test_every_layer_in_the_table_exists() -> None:
         ("tensorflow.experimental.numpy.sum", "tnp.sum"),
         ("tensorflow.dtypes.float32", "tf.float32"),
         ("tensorflow.data.Dataset.from_tensor_slices", "tf.data.Dataset.from_tensor_slices"),
+        ("tensorflow.data.TextLineDataset.from_generator", "tf.data.Dataset.from_generator"),
+        ("tensorflow.data.TFRecordDataset", "tf.data.TFRecordDataset"),
         ("tensorflow.losses.MeanSquaredError", "keras.losses.MeanSquaredError"),
         ("tensorflow.compat.v1.placeholder", "tf.placeholder"),
         ("tensorflow.nowhere.nothing", "tf.nowhere.nothing"),
