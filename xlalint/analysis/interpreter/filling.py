@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from functools import lru_cache
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -61,13 +62,16 @@ def left_by_loop(frame: Frame, loop: cst.For | cst.While) -> None:
             frame.env[name] = replace(held, varies=(rest,))
 
 
-def _emptied_when_full(loop: cst.For | cst.While) -> Iterator[tuple[str, cst.Comparison]]:
-    """`if len(batch) == size: ..; batch = []`: the names, each with the condition."""
+@lru_cache(maxsize=32)
+def _emptied_when_full(loop: cst.For | cst.While) -> tuple[tuple[str, cst.Comparison], ...]:
+    """`if len(batch) == size: ..; batch = []`: the names, each with the condition. Loops are run again and again."""
+    found = []
     for statement in cst.within(loop.body):
         match statement:
             case cst.If(test=cst.Comparison(left=left, comparisons=[_]) as test) if name := _measured(left):
                 if any(_empties(part, name) for part in cst.within(statement.body)):
-                    yield name, test
+                    found.append((name, test))
+    return tuple(found)
 
 
 def _empties(node: cst.CSTNode, name: str) -> bool:
@@ -77,7 +81,10 @@ def _empties(node: cst.CSTNode, name: str) -> bool:
             return target == name
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple(elements=left))], value=cst.Tuple(elements=right)):
             return any(
-                isinstance(a.value, cst.Name) and a.value.value == name and isinstance(b.value, cst.List)
+                isinstance(a.value, cst.Name)
+                and a.value.value == name
+                and isinstance(b.value, cst.List)
+                and not b.value.elements
                 for a, b in zip(left, right, strict=False)
             )
         case cst.Call(func=cst.Attribute(value=cst.Name(value=target), attr=cst.Name(value="clear"))):
