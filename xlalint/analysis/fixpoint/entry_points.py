@@ -222,7 +222,7 @@ class _Analysis:
         installed = self.project.files.is_installed
         creations = Creations(self.project, self.project.read(lambda path: not installed(path)))
         is_named = yield from self._exchanged(creations.facts)
-        self.interpreter.alike = Creators(self.project, creations, is_named).alike
+        self.interpreter.creators = Creators(self.project, creations, is_named)
 
     def _learn_reached(self) -> Partition[None]:
         """Exchange which functions are reached."""

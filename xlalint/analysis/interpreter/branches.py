@@ -18,6 +18,7 @@ from .events import AssertOn, BranchOn, JoinBranches
 from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
+from .set_from_outside import is_left_to_others
 
 
 class Branches(Interpreter):
@@ -53,7 +54,9 @@ class Branches(Interpreter):
             frame.env, frame.context, frame.bounded = dict(before), context, bounded | asked
             narrow(self, frame, node.test, taken)
             narrowed = frame.context
-            if taken and known is None and _asks_for_more(frame, node.test):
+            if known is None and (
+                (taken and _asks_for_more(frame, node.test)) or is_left_to_others(self, frame, node.test, taken)
+            ):
                 frame.context = replace(frame.context, aside=True)
             frame.conditional += known is None and tensor is None
             frame.guards += 1

@@ -115,7 +115,8 @@ class Classes(Interpreter):
                         name != "build"
                         or (any(map(cls.is_keras, ("layer", "model", "optimizer"))) and method.fills_its_object)
                     ):
-                        left, constants = self.alike(cls) if name == "__init__" else NOTHING
+                        known = self.creators if name == "__init__" else None
+                        left, constants = NOTHING if known is None else known.alike(cls)
                         arguments = Arguments(keywords=constants, unknown=True, left=left)
                         self.host_run(method_value(method, made), arguments, context)
             else:

@@ -16,7 +16,7 @@ from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.values import Class, Function, FunctionValue, Instance, Module, Value
 from ..files.unit import Location, Unit
-from ..program.creators import NOTHING, Alike
+from ..program.creators import Creators
 from ..program.project import Project
 from ..program.signs import Shows
 from .attribute_writes import AttributeWrites
@@ -88,7 +88,7 @@ class Interpreter(ABC):
         self.writes = AttributeWrites(self.memo)
         self.analyses: dict[tuple[Hashable, ...], int] = {}  # of each function, as `execution_limits` counts
         self.instances: dict[tuple[Class, bool], Instance] = {}
-        self.alike: Callable[[Class], Alike] = lambda cls: NOTHING  # what all who create an object pass
+        self.creators: Creators | None = None  # who creates the objects of the program, once that is known
         self.switches: dict[Class, frozenset[str]] = {}  # with which a class compiles nothing
         self.visible_records: dict[Module, list[Class]] = {}  # that a file defines or imports by name
         self.orphans: list[tuple[FunctionValue, Context]] = []

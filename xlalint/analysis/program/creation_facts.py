@@ -42,6 +42,11 @@ def is_set(attribute: str) -> Key:
     return ("", 0, f"sets {attribute}")
 
 
+def is_told(method: str) -> Key:
+    """Somebody has an object that is not its own run a method of that name, for what the method changes."""
+    return ("", 0, f"tells to {method}")
+
+
 def _about(callee: Callee, what: str) -> Key:
     return (callee.module.source.display, 0, f"{callee.qualname}: {what}")
 

@@ -26,6 +26,7 @@ from .creation_facts import (
     is_made,
     is_set,
     is_taken,
+    is_told,
     makes_its_kind,
 )
 from .definitions import DefinedClass, DefinedFunction
@@ -45,6 +46,7 @@ _TOLD: Final = frozenset(
         ast.Call,
         ast.ClassDef,
         ast.ExceptHandler,
+        ast.Expr,
         ast.FunctionDef,
         ast.Import,
         ast.ImportFrom,
@@ -163,6 +165,9 @@ class _Reader:
                 case ast.Attribute(value=base, attr=name, ctx=ast.Store() | ast.Del()):
                     if not (isinstance(base, ast.Name) and base.id in selves):
                         self._found.facts.add(is_set(name))
+                case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=name))):
+                    if not (isinstance(base, ast.Name) and base.id in selves):
+                        self._found.facts.add(is_told(name))
                 case ast.Attribute(value=base, attr=name):
                     match self._meaning(base, scope):
                         case ProjectModule() as module if name != "__dict__":

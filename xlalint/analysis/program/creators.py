@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from ...syntax import nodes as cst
 from ...syntax.expression_builder import NestedTooDeepError
-from ..domain.values import Api, Class, Static, Value
+from ..domain.values import Api, Class, Function, Static, Value
 from .creation_facts import (
     ANY_MODULE,
     OTHERS,
@@ -22,6 +22,7 @@ from .creation_facts import (
     is_made,
     is_set,
     is_taken,
+    is_told,
     makes_its_kind,
 )
 from .creations import Creations
@@ -60,6 +61,11 @@ class Creators:
                 if not left and isinstance(argument, Constant)
             },
         )
+
+    def is_set_from_outside(self, attribute: str, methods: Iterable[Function]) -> bool:
+        """Whether others than an object itself assign to an attribute of that name, or have it run one of the methods
+        that do."""
+        return any(map(self._holds, (is_set(attribute), *(is_told(method.name) for method in methods))))
 
     def _known(self, callee: Callee) -> dict[str, tuple[Argument, bool]]:
         """The same by parameter: its argument if that is known, and whether it is left at its default."""
