@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -31,7 +32,7 @@ from xlalint.probe.jax.client import ENVIRONMENT
 SHARED: Final = [one for one in constructs() if one.shared]
 PAGE: Final = (ROOT / "xlalint/docs/xla/jax.md").read_text("utf-8")
 NEW: Final = 10  # programs that the table may lack
-UNASKED: Final = 17  # callables that it lacks
+UNASKED: Final = 3  # callables that it lacks
 SAMPLE: Final = 12
 ERRORS: Final = 8
 ATTEMPTS: Final = 2
@@ -43,6 +44,32 @@ def test_every_call_construct_and_example_was_asked() -> None:
     assert len([one.name for one in programs if jax.of_program(one.code, one.inputs) is None]) <= NEW
     left = [name for name, plan in measuring.plans().items() if not measuring.is_told(name, plan)]
     assert len(left) <= UNASKED, f"python -m xlalint.measuring jax, and then tables: {left}"
+
+
+def test_what_a_gpu_was_asked_becomes_part_of_the_table(tmp_path: Path) -> None:
+    """What differs from the processor beside it is told, not what only another version differs in."""
+    one, other = measuring.programs()[:2]
+    was = {"keras.ops.abs": {"keras.ops.abs(f32[4])": {}, "keras.ops.abs(i32[4])": {"gradient": "ok"}}}
+    shipped = {"packages": {}, "calls": was, "programs": {one.digest: {}, other.digest: {}}}
+    there = {
+        "keras.ops.abs(f32[4])": {"outcome": "fails"},
+        "keras.ops.abs(i32[4])": {},
+        "keras.ops.abs(-x)": {"varied": {}},
+    }
+    lacking = {"outcome": "fails", "detail": "ImportError: no TensorFlow"}
+    for kind, name, row in (
+        ("jax-gpu", "keras.ops.abs", there),
+        ("jax-beside", "keras.ops.abs", {"keras.ops.abs(i32[4])": {}}),
+        ("jax-gpu-programs", one.digest, {"outcome": "diverges"}),
+        ("jax-gpu-programs", other.digest, lacking),
+    ):
+        with (tmp_path / f"{kind}.jsonl").open("a", encoding="utf-8") as out:
+            print(json.dumps({"name": name, "row": row}), file=out)
+    assert measuring.table(tmp_path, shipped)["gpu"] is None
+    told_of = {"packages": {"jax": "9"}, "device": "a GPU"}
+    (tmp_path / "jax-gpu.json").write_text(json.dumps(told_of), encoding="utf-8")
+    otherwise = sorted(["keras.ops.abs(f32[4])", one.digest])
+    assert measuring.table(tmp_path, shipped)["gpu"] == {**told_of, "calls": 2, "programs": 1, "otherwise": otherwise}
 
 
 def test_it_is_of_the_versions_that_the_tests_install() -> None:
@@ -119,6 +146,10 @@ def test_an_entry_is_written_without_what_is_default() -> None:
 
 def test_the_page_is_about_what_was_measured() -> None:
     assert f"Keras\n{jax.packages()['keras']} and JAX {jax.packages()['jax']}" in PAGE
+    gpu = jax.gpu()
+    told = f"{gpu.device} with JAX {gpu.packages['jax']}, {gpu.calls} calls and {gpu.programs} programs end"
+    assert told in PAGE.replace("\n", " ")
+    assert [call.partition("(")[0] for call in gpu.otherwise] == ["keras.ops.empty"]
     rows = two_tracers.differing()
     assert len(rows) > 40
     shown = two_tracers.table()

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Final
 
 from ..facts.tables import Outcome
+from ..probe.interpreters import on_gpu
 from ..probe.jax.client import LostError, Process
 from ..probe.jax.client import program as as_job
 from .measured import CALL_LIMIT, Call, Measured, entry_of
 
 _VALUE_SETS: Final = 4
 _PER_PROCESS: Final = 80  # programs; compiled code is never freed
-_running: dict[str, Process] = {}  # by the interpreter's program
+_running: dict[tuple[str, bool], Process] = {}  # by the interpreter's program, and whether on its GPU
 
 
 def _stop() -> None:
@@ -34,15 +35,16 @@ def measure(
     entry: str | None = None,
     limit: float = CALL_LIMIT,
     program: str = sys.executable,
+    gpu: bool = False,
 ) -> Measured:
     """Compile and run `code` on several value sets of the inputs, and compare each call with eager execution.
 
     As `measured.measure` does with TensorFlow: the function `f` or an object of the class `L` (a Keras layer, model,
     loss or metric), or `entry`. It runs in `jax.jit` with the variables of Keras's objects as inputs and outputs; a
-    function that is a `jax.jit` itself as it is. Python values among the inputs are static. Raises
-    `client.LostError` where JAX is not installed.
+    function that is a `jax.jit` itself as it is. Python values among the inputs are static. On this
+    machine's GPU, if `gpu`. Raises `client.LostError` where JAX is not installed.
     """
-    process = _process(program)
+    process = _process(program, gpu)
     with tempfile.TemporaryDirectory(prefix="xlalint-jax-") as folder:
         file = Path(folder, "example.py")
         file.write_text(code, encoding="utf-8")
@@ -62,11 +64,11 @@ def versions(program: str = sys.executable) -> Mapping[str, str]:
     return _process(program).versions
 
 
-def _process(program: str) -> Process:
-    process = _running.get(program)
+def _process(program: str, gpu: bool = False) -> Process:
+    process = _running.get((program, gpu))
     if process is None or process.dead or process.served >= _PER_PROCESS:
         _stop()
-        process = _running[program] = Process(program=program)
+        process = _running[program, gpu] = Process(program=program, environment=on_gpu() if gpu else {})
     return process
 
 

@@ -77,10 +77,22 @@ class OnJax(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.detail.partition(":")[0] if self.outcome is Outcome.FAILS else ""
 
 
+class Gpu(msgspec.Struct, frozen=True):
+    """What was asked on a GPU: how many calls and programs, and which of them end otherwise there than on the processor
+    beside it."""
+
+    packages: dict[str, str]
+    device: str
+    calls: int
+    programs: int
+    otherwise: tuple[str, ...]
+
+
 class _Table(msgspec.Struct):
     """`jax.json`: `calls` by callable and call, as `spelled` has it; `programs` by `tpu.digest` of code and inputs."""
 
     packages: dict[str, str]
+    gpu: Gpu
     calls: dict[str, dict[str, OnJax]]
     programs: dict[str, OnJax]
 
@@ -93,6 +105,11 @@ def _table() -> _Table:
 def packages() -> Mapping[str, str]:
     """The versions of "jax", "jaxlib", "keras" and "numpy" that were asked."""
     return _table().packages
+
+
+def gpu() -> Gpu:
+    """What was asked on a GPU."""
+    return _table().gpu
 
 
 def versions() -> str:

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -263,21 +263,45 @@ def _packages_of(python: str) -> dict[str, str]:
 
 def jax(options: argparse.Namespace) -> None:
     """What becomes of what is Keras's own under its JAX backend: of calls, constructs and examples of rules."""
-    from xlalint.measuring import driver
     from xlalint.measuring import jax as measuring
 
     options.folder.mkdir(parents=True, exist_ok=True)
-    (options.folder / "jax.json").write_text(json.dumps({"packages": measuring.installed()}))
-    path = options.folder / "jax-programs.jsonl"
-    known = {} if options.again else measuring.known() | driver.journal(path)
+    told_of = {"packages": measuring.installed()}
+    if options.gpu:
+        if options.cluster is not None:
+            raise SystemExit("--gpu: of this machine, without --cluster")
+        _write(options.folder / "jax-gpu.json", json.dumps(told_of | {"device": measuring.device()}))
+        _under_jax(options, "jax-gpu", gpu=True)
+        shipped = json.loads((FOLDER / "jax.json").read_text(encoding="utf-8"))
+        _under_jax(options, "jax-beside", of=measuring.otherwise(options.folder, shipped))
+    else:
+        _write(options.folder / "jax.json", json.dumps(told_of))
+        _under_jax(options, "jax")
+
+
+def _under_jax(options: argparse.Namespace, kind: str, gpu: bool = False, of: Collection[str] | None = None) -> None:
+    """Measure what the table does not tell of, or on a GPU all, or the calls and programs given. Goes on where an
+    earlier run ended."""
+    from xlalint.measuring import driver
+    from xlalint.measuring import jax as measuring
+
+    anew = options.again or gpu or of is not None
+    path = options.folder / f"{kind}-programs.jsonl"
+    known = {} if options.again else driver.journal(path) | ({} if anew else measuring.known())
+    programs = [one for one in measuring.programs() if one.digest not in known and (of is None or one.digest in of)]
     with path.open("a", encoding="utf-8") as out:
-        for program, found in measuring.measured(one for one in measuring.programs() if one.digest not in known):
+        for program, found in measuring.measured(programs, gpu):
             print(json.dumps({"name": program.digest, "row": measuring.entry(found)}), file=out, flush=True)
             print(program.name, found.outcome, found.detail, sep="; ", flush=True)
     plans = {name: one for name, one in measuring.plans().items() if not options.only or re.search(options.only, name)}
-    left = [name for name, plan in plans.items() if options.again or not measuring.is_told(name, plan)]
-    path = options.folder / "jax.jsonl"
-    for name, row in driver.run(left, path, plans, again=False, backend="jax", elsewhere=_cluster(options)):
+    left = [
+        name
+        for name, plan in plans.items()
+        if (anew or not measuring.is_told(name, plan)) and (of is None or not set(of).isdisjoint(plan["calls"]))
+    ]
+    path = options.folder / f"{kind}.jsonl"
+    elsewhere = _cluster(options)
+    for name, row in driver.run(left, path, plans, again=False, backend="jax", gpu=gpu, elsewhere=elsewhere):
         print(name, *(one.get("outcome", "ok") for one in (row or {}).values()), flush=True)
 
 
@@ -353,6 +377,9 @@ def main(arguments: Sequence[str]) -> int:
         if name in ("apis", "signatures", "tpu", "bounded", "nested", "jax"):
             what = "the scheduler of Dask whose workers measure the callables; `local` starts one here"
             sub.add_argument("--cluster", metavar="ADDRESS", help=what)
+        if name == "jax":
+            what = "on this machine's GPU, and beside it, on its processor, what is otherwise there"
+            sub.add_argument("--gpu", action="store_true", help=what)
         if name in ("older", "gpu"):
             sub.add_argument("--python", required=True, metavar="PROGRAM", help="the interpreter that has it")
         if name in ("apis", "examples", "constructs", "older", "gpu", "jax"):

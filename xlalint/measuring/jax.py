@@ -1,13 +1,16 @@
 """Measures what becomes of calls, constructs and examples of rules under Keras's JAX backend: `facts/jax.json`.
 
 A measurement leaves files in a folder: `jax.json` (what was installed) and `jax.jsonl` (by callable its calls),
-`jax-programs.jsonl` (constructs and examples, by digest).
+`jax-programs.jsonl` (constructs and examples, by digest). One on a GPU leaves the same as `jax-gpu`, and as
+`jax-beside` what the processor of that machine makes of what is otherwise there than the table says.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import json
+import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +26,13 @@ from xlalint.facts.jax import OnJax, is_for_both
 from xlalint.facts.tables import Outcome
 from xlalint.facts.tpu import digest
 from xlalint.linter.rule import all_rules
-from xlalint.measuring.driver import journal
+from xlalint.measuring.driver import START_LIMIT, journal
 from xlalint.measuring.outcome import reason
 from xlalint.measuring.recipes import recipes
+from xlalint.probe.process import Interpreter
 
 PACKAGES: Final = ("jax", "jaxlib", "keras", "numpy")
+_LACKING: Final = re.compile(r"(ImportError|ModuleNotFoundError)\b")  # a package is
 # What of an option's call makes it another than the plain one.
 DECISIVE: Final = ("outcome", "static", "gradient")
 
@@ -48,6 +53,15 @@ class Program:
 def installed() -> dict[str, str]:
     """The packages that decide what is measured, and their versions."""
     return {name: importlib.metadata.version(name) for name in PACKAGES}
+
+
+def device() -> str:
+    """What the maker calls the GPU that this interpreter's JAX sees. Raises SystemExit where it sees none."""
+    code = "import jax; print(jax.devices('gpu')[0].device_kind)"
+    found = (Interpreter(sys.executable).told(code, timeout=START_LIMIT) or "").strip()
+    if not found:
+        raise SystemExit(f"{sys.executable}: its JAX sees no GPU")
+    return found
 
 
 def plans() -> dict[str, dict[str, Any]]:
@@ -86,10 +100,10 @@ def programs() -> list[Program]:
     return found
 
 
-def measured(programs: Iterable[Program]) -> Iterator[tuple[Program, OnJax]]:
+def measured(programs: Iterable[Program], gpu: bool = False) -> Iterator[tuple[Program, OnJax]]:
     """What becomes of each. Raises `probe.jax.client.LostError` where JAX is not installed."""
     for one in programs:
-        yield one, as_fact(on_jax.measure(one.code, one.inputs))
+        yield one, as_fact(on_jax.measure(one.code, one.inputs, gpu=gpu))
 
 
 def as_fact(found: Measured) -> OnJax:
@@ -110,9 +124,47 @@ def table(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     current = {one.digest for one in programs()}
     return {
         "packages": found["packages"],
+        "gpu": on_a_gpu(folder, found) or found.get("gpu"),
         "calls": {name: calls[name] for name in sorted(jax.names()) if name in calls},
         "programs": {key: known[key] for key in sorted(known) if key in current},
     }
+
+
+def on_a_gpu(folder: Path, found: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What was asked on a GPU, and which calls and programs end otherwise there than on a processor; None where nothing
+    was asked. `found`: what the table says of a processor."""
+    if not (told_of := folder / "jax-gpu.json").exists():
+        return None
+    calls, others = rows(folder, "jax-gpu")
+    what: dict[str, Any] = json.loads(told_of.read_text(encoding="utf-8"))
+    return what | {
+        "calls": len(calls),
+        "programs": len(others),
+        "otherwise": sorted(otherwise(folder, found)),
+    }
+
+
+def otherwise(folder: Path, found: Mapping[str, Any]) -> list[str]:
+    """The calls and the digests of programs that end otherwise on a GPU than on the processor beside it, or else than
+    the table says."""
+    calls, others = rows(folder, "jax-gpu")
+    again, others_again = rows(folder, "jax-beside")
+    shipped = {call: row for told in found["calls"].values() for call, row in told.items()}
+    here = shipped | found["programs"] | again | others_again
+    return [key for key, row in (calls | others).items() if key in here and not is_like(row, here[key])]
+
+
+def rows(folder: Path, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """By call and by digest what a measurement left, but for what needs a package that was not there and for options,
+    which are told of only where they change something."""
+    told_of = [row for row in journal(folder / f"{kind}.jsonl").values() if row]
+    calls = {call: row for told in told_of for call, row in told.items() if "varied" not in row}
+    others = journal(folder / f"{kind}-programs.jsonl")
+    return _there(calls), _there(others)
+
+
+def _there(rows: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: row for key, row in rows.items() if not _LACKING.match(row.get("detail", ""))}
 
 
 def known() -> dict[str, Any]:

@@ -84,8 +84,13 @@ def one_gpu() -> dict[str, str]:
 
 
 def on_gpu() -> dict[str, str]:
-    """One GPU that computes as precisely as a CPU does, to compare by."""
-    return one_gpu() | {"NVIDIA_TF32_OVERRIDE": "0"}
+    """One GPU that computes as precisely as a CPU does, to compare by; for TensorFlow and for JAX."""
+    return one_gpu() | {
+        "NVIDIA_TF32_OVERRIDE": "0",
+        "JAX_PLATFORMS": "cuda",
+        "JAX_DEFAULT_MATMUL_PRECISION": "highest",
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+    }
 
 
 def gpu_of(interpreter: Interpreter) -> str:

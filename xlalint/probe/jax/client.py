@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[3]  # what holds the package
@@ -32,7 +33,12 @@ class LostError(Exception):
 class Process:
     """A process of `module`, which reads JSON lines and answers with JSON lines."""
 
-    def __init__(self, module: str = "xlalint.probe.jax.worker", program: str = sys.executable) -> None:
+    def __init__(
+        self,
+        module: str = "xlalint.probe.jax.worker",
+        program: str = sys.executable,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.served = 0
         self._read = b""
         self._folder = tempfile.TemporaryDirectory(prefix="xlalint-jax-")
@@ -42,7 +48,7 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=os.environ | ENVIRONMENT | {"PYTHONPATH": path, "TMPDIR": self._folder.name},
+            env={**os.environ, **ENVIRONMENT, **environment, "PYTHONPATH": path, "TMPDIR": self._folder.name},
             cwd=self._folder.name,
         )
         try:
