@@ -8,7 +8,7 @@ from ..pattern import Pattern, wording
 
 _LESS: Final = (
     "Use a smaller batch or accumulated gradients; bfloat16 (keras.mixed_precision.set_global_policy);\n"
-    "or recompute activations in the backward pass (tf.recompute_grad).\n"
+    "or recompute activations in the backward pass (keras.remat, tf.recompute_grad, jax.checkpoint).\n"
     "xlalint probe --target tpu --batch N reports what a program needs on a TPU, without one."
 )
 
@@ -19,6 +19,16 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         "One operation does not fit into the small memory of a TPU core ({what}): a dimension of it is too large, or"
         " there are too many arguments.",
         rewrite="Shorter sequences, smaller tiles or a smaller last dimension; a newer libtpu splits more operations.",
+    ),
+    Pattern(
+        wording(
+            r"[Ff]ailed to alloc(?:ate)? [^\n]{0,60}(?:device memory|from device)[^\n]*CUDA_ERROR_OUT_OF_MEMORY[^\n]*"
+        ),
+        "The GPU has less free memory than this program reserves: another process holds it (JAX reserves three quarters"
+        " of a GPU when it starts, TensorFlow all of it), or this program has used it up.",
+        rewrite="nvidia-smi shows which processes hold memory. In each of them, to reserve only what is used:\n"
+        "XLA_PYTHON_CLIENT_PREALLOCATE=false (JAX), TF_FORCE_GPU_ALLOW_GROWTH=true (TensorFlow). If this one runs\n"
+        "alone: a smaller batch.",
     ),
     Pattern(
         wording(
@@ -88,5 +98,39 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         "The GPU driver or cuDNN does not match the CUDA that TensorFlow was built with. The installation is at fault,"
         " not the code.",
         rewrite="Install a newer driver. nvidia-smi shows the CUDA version that the driver supports.",
+    ),
+    # -- JAX and its devices
+    Pattern(
+        wording(r"operation cuInit\(0\) failed: CUDA_ERROR_NO_DEVICE[^\n]*"),
+        "JAX's CUDA plugin sees no GPU, and JAX computes on the CPU instead.",
+        rewrite="Look at CUDA_VISIBLE_DEVICES and nvidia-smi. JAX_PLATFORMS=cuda makes a missing GPU an error.",
+    ),
+    Pattern(
+        wording(
+            r"An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed[^\n]*"
+            r"|Unable to initialize backend `(?:cuda|gpu)`[^\n]*"
+        ),
+        "JAX finds no GPU: its CUDA plugin is not installed, or sees none.",
+        rewrite="pip install 'jax[cuda13]'  # or cuda12, by the driver that nvidia-smi names",
+    ),
+    Pattern(
+        wording(r"Unable to initialize backend `tpu`[^\n]*|Failed to open libtpu\.so[^\n]*"),
+        "JAX finds no TPU: libtpu is not installed, or the machine has none.",
+        rewrite="pip install 'jax[tpu]', on the TPU's machine",
+    ),
+    Pattern(
+        wording(r"Unknown flags? in XLA_FLAGS: (?P<flags>[^\n]*)"),
+        "This version of XLA does not have the flags {flags}, and ends the process.",
+        rewrite="Take them out of XLA_FLAGS: flags come and go with versions of jaxlib and TensorFlow.",
+    ),
+    Pattern(
+        wording(r"MLIR translation rule for primitive `(?P<name>\w+)` not found for platform (?P<where>\w+)[^\n]*"),
+        "JAX has no `{name}` for this device ({where}).",
+        rewrite="Compute it on the CPU: jax.device_put(x, jax.devices('cpu')[0]) before, outside of jax.jit.",
+    ),
+    Pattern(
+        wording(r"Can't lower one or more integer convolutions to idioms supported by CuDNN[^\n]*"),
+        "A GPU convolves integers only as cuDNN does: 8-bit ones, into 32-bit sums. A CPU takes all.",
+        rewrite="x = keras.ops.cast(x, 'float32') before the convolution",
     ),
 )
