@@ -103,3 +103,59 @@ if __name__ == "__main__":
     codes = {one.code for one in check([tmp_path], Settings(target="tpu")).findings}
     assert "XLA308" in codes
     assert "XLA506" not in codes
+
+
+PASSED: Final = """\
+import functools
+
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+class Learner:
+    def learn(self, x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x))
+            tf.print(loss)  # flagged
+        return tape.gradient(loss, model.trainable_variables)
+
+def work(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model(x))
+        tf.print(loss)  # flagged
+    return tape.gradient(loss, model.trainable_variables)
+
+def weighted(x, weight):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model(x)) * weight
+        tf.print(loss)  # flagged
+    return tape.gradient(loss, model.trainable_variables)
+
+def measure(x):
+    tf.print(x)
+    return tf.reduce_sum(model(x))
+
+@tf.function
+def run(step, x):
+    return step(x)
+
+@tf.function
+def run_learner(learner, x):
+    return learner.learn(x)
+
+@tf.function
+def run_named(steps, x):
+    return [step(x) for step in steps.values()]
+
+run(work, tf.ones([4, 2]))
+run(measure, tf.ones([4, 2]))
+run_learner(Learner(), tf.ones([4, 2]))
+run_named({"weighted": functools.partial(weighted, weight=2.0)}, tf.ones([4, 2]))
+"""
+
+
+def test_a_step_that_a_plain_function_is_passed_is_judged_for_a_target(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(PASSED, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings(target="tpu")).findings if one.code == "XLA403"]
+    lines = {number for number, line in enumerate(PASSED.splitlines(), 1) if line.endswith(MARK)}
+    assert {one.span.line for one in found} == lines
