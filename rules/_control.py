@@ -10,6 +10,15 @@ from xlalint.linter.rule import reached
 
 REFUSED: Final = "this raises OperatorNotAllowedInGraphError"
 KERAS_3: Final = "Keras 3 traces without AutoGraph"
+# What the reader of a tensor is called in a message.
+READERS: Final = {
+    "array index": "a NumPy array is indexed with",
+    "array slice": "a NumPy array is cut at",
+    "list index": "a Python list is indexed with",
+    "format": "a format specification reads",
+    "tf.constant": "`tf.constant` is given",
+    "tf.constant_initializer": "`tf.constant_initializer` is given",
+}
 
 
 def unconverted(context: Context) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
+from xlalint.analysis.domain.kinds import options
+from xlalint.analysis.domain.values import Sequence, Static, Tensor, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event
 from xlalint.linter.rule import ApiCall, DraftNote
@@ -37,6 +39,25 @@ class LoopsUnderGradients(Generic[Loop]):
         """A loop runs: it with each of the gradients around it that are known by now."""
         self._loops.append(loop)
         return ((loop, gradient) for gradient in self._gradients if _runs_under(loop, gradient))
+
+
+def has_floats(value: Value) -> bool:
+    """Some of the loop's values may be floating point tensors."""
+    for option in options(value):
+        match option:
+            case Sequence(items=tuple(items)):
+                found = any(map(has_floats, items))
+            case Sequence(element=element):
+                found = element is None or has_floats(element)
+            case Tensor(dtype=dtype):
+                found = dtype not in ("int", "bool", "string")
+            case Static(constant):
+                found = isinstance(constant, float)
+            case _:
+                found = True
+        if found:
+            return True
+    return False
 
 
 def note_of(gradient: ApiCall) -> DraftNote:

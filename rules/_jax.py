@@ -37,7 +37,8 @@ _READS: Final[Mapping[str, str | None]] = {
     ".numpy": "this raises AttributeError",
     "format": "this raises TypeError",
     "keras.ops.convert_to_numpy": ARRAY,
-    "list index": INTEGER,
+    **dict.fromkeys(("list index", "array slice"), INTEGER),
+    "array index": ARRAY,
 }
 _ITERATED: Final[Mapping[str, str | None]] = {
     **dict.fromkeys(

@@ -2,7 +2,7 @@
 
 ## What it does
 Reports code that needs the value itself: `bool(t)`, `int(t)`, `float(t)`, `len(t)`, `t.numpy()`, `np.f(t)`,
-`math.f(t)`, `f"{t:.2f}"`, `tf.constant(t)`, and a tensor as the index of a Python list.
+`math.f(t)`, `f"{t:.2f}"`, `tf.constant(t)`, and a tensor as the index of a list or a NumPy array.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. A tensor has no value during tracing, so the read fails:
@@ -10,7 +10,7 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. A tensor has no value dur
 - `.numpy()` raises `AttributeError`.
 - NumPy functions raise "Cannot convert a symbolic tf.Tensor".
 - `bool` raises `OperatorNotAllowedInGraphError`.
-- A list index and `tf.constant` raise `TypeError`.
+- An index of a list and `tf.constant` raise `TypeError`.
 
 Tensors computed from shapes fail in the same way. AutoGraph converts only `int`, `float` and `len`, to a cast or a
 shape. These compile with AutoGraph and fail without it.
@@ -23,6 +23,7 @@ shape. These compile with AutoGraph and fail without it.
 
 ## Not flagged
 - `f"{t}"`, `str(t)` and `print(t)`, which print the symbolic tensor; `np.shape(t)` and `np.ndim(t)`.
+- Tensors as keys of dicts: no tensor has a hash, so that fails eagerly as well, on both backends.
 - NumPy on constants, `int(x.shape[0])`, eager code, and tensors that a constructor keeps, which have their values.
 
 ## Fix safety
@@ -49,18 +50,12 @@ from xlalint.analysis.interpreter.events import Event, HostRead
 from xlalint.fixes.reads import host_read, read_in_graph
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 
-from ._control import KERAS_3, of_a_tensor, unconverted
+from ._control import KERAS_3, READERS, of_a_tensor, unconverted
 from ._jax import read
 
 CONVERTED = frozenset(("int", "float", "len"))  # the builtins that AutoGraph rewrites
 STATIC_READS = frozenset(("np.shape", "np.ndim", "np.isscalar"))  # they look at the static shape only
 EAGER_READS = STATIC_READS | CONVERTED | {"bool", "complex", ".numpy"}  # of a tensor that is not of the trace
-LABELS = {
-    "list index": "a Python list is indexed with",
-    "format": "a format specification reads",
-    "tf.constant": "`tf.constant` is given",
-    "tf.constant_initializer": "`tf.constant_initializer` is given",
-}
 
 
 class HostReadOfTensor(Rule):
@@ -479,7 +474,7 @@ print(float(np.mean(losses)), losses.numpy().tolist(), len(losses))
                 if outcome := _outcome(event, tensor):
                     effect, reason = outcome
                     spelled = f"{reader}()" if reader.startswith(".") else reader
-                    what = f"{LABELS.get(reader, f'`{spelled}` reads')} {of_a_tensor(tensor)}"
+                    what = f"{READERS.get(reader, f'`{spelled}` reads')} {of_a_tensor(tensor)}"
                     help = host_read(reader, event.location.node)
                     rewrite = partial(read_in_graph, event)
                     notes = origin_note(tensor.origin, event)

@@ -33,12 +33,11 @@ Shown only: a bound that is too low ends the loop early.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.kinds import options
-from xlalint.analysis.domain.values import NONE, Sequence, Static, Tensor, Value
+from xlalint.analysis.domain.values import NONE, Static
 from xlalint.analysis.interpreter.events import Event
 from xlalint.linter.rule import ApiCall, Bad, Draft, Effect, Fails, Good, Rule
 
-from ._gradients import GRADIENTS, LoopsUnderGradients, note_of
+from ._gradients import GRADIENTS, LoopsUnderGradients, has_floats, note_of
 
 LOOP = "tf.while_loop"
 NO_LIST_SIZE = Fails("XLA compilation requires a fixed tensor list size")
@@ -209,29 +208,10 @@ print(tape.gradient(y, x))
             case ApiCall(api=api) if api in GRADIENTS:
                 found = self._pairs.gradient(event)
             case ApiCall(arguments=arguments) if arguments.get("maximum_iterations", NONE) == NONE:
-                if arguments.get("back_prop") == Static(False) or not _trainable(arguments.get("loop_vars", NONE)):
+                if arguments.get("back_prop") == Static(False) or not has_floats(arguments.get("loop_vars", NONE)):
                     return
                 found = self._pairs.loop(event)
             case _:
                 return
         for loop, gradient in found:
             yield Draft(MESSAGE, Effect.FAILS, HELP, loop.location, (note_of(gradient),))
-
-
-def _trainable(value: Value) -> bool:
-    """Some of the loop's values may be floating point tensors."""
-    for option in options(value):
-        match option:
-            case Sequence(items=tuple(items)):
-                found = any(map(_trainable, items))
-            case Sequence(element=element):
-                found = element is None or _trainable(element)
-            case Tensor(dtype=dtype):
-                found = dtype not in ("int", "bool", "string")
-            case Static(constant):
-                found = isinstance(constant, float)
-            case _:
-                found = True
-        if found:
-            return True
-    return False

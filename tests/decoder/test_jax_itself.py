@@ -15,7 +15,9 @@ from xlalint.decoder.patterns import PATTERNS
         ("JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, use", None),
         ("Cannot interpret value of type <class 'keras.src.models.functional.Functional'> as an abstract array", None),
         ("cond branches must have equal output types but they differ.", "XLA108"),
-        ("Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with dynamic", None),
+        ("Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with dynamic", "XLA113"),
+        ("unhashable type: 'DynamicJaxprTracer'", None),
+        ("Tensor is unhashable. Instead, use tensor.ref() as the key.", None),
     ],
 )
 def test_it_is_known(text: str, code: str | None) -> None:

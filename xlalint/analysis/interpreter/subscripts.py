@@ -8,7 +8,7 @@ from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.bounds import FIRST, indexed
 from ..domain.joins import as_tuple, element_of, join_all, without_none
-from ..domain.kinds import as_tensor, is_mixed
+from ..domain.kinds import as_tensor, is_mixed, of_the_trace
 from ..domain.operators import (
     index_static,
     indexes_a_tensor,
@@ -142,6 +142,7 @@ class Subscripts(Interpreter):
             case Api("os.environ") if (asked := of_variable(self, index[0])) is not None:
                 return asked
             case Array():
+                self._read_from_array(frame, node, index)
                 return Array(base.dtype, varies=after_index(base.varies, index))
             case Static(constant) if isinstance(constant, tuple | list | str):
                 self._index_read(frame, node, index[0])
@@ -248,6 +249,14 @@ class Subscripts(Interpreter):
             asked = next((part for part in _parts(item) if as_tensor(part, Dependence.STATIC)), STATIC)
         if as_tensor(asked, Dependence.STATIC):
             self.emit(frame, HostRead, node, value=asked, reader="list index")
+
+    def _read_from_array(self, frame: Frame, node: cst.Subscript, index: tuple[Value, ...]) -> None:
+        """Say that NumPy asks a tensor for a position in an array."""
+        for item in index:
+            if (asked := next((part for part in _parts(item) if of_the_trace(part)), None)) is not None:
+                reader = "array slice" if isinstance(item, Slice) else "array index"
+                self.emit(frame, HostRead, node, value=asked, reader=reader)
+                return
 
     def _index_container(
         self, frame: Frame, node: cst.Subscript, base: Sequence | Dict, index: tuple[Value, ...]

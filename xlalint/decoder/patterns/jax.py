@@ -159,6 +159,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         wording(r"Reverse-mode differentiation does not work for lax\.(?:while_loop|fori_loop)[^\n]*"),
         "How often such a loop runs is not known while JAX traces, and what its gradient needs of each iteration has no"
         " size. `maximum_iterations` does not help.",
+        (candidate("XLA113", "Keras trains through a loop of `keras.ops`"),),
         rewrite="keras.ops.scan, or keras.ops.fori_loop(0, N, ..) with Python numbers, and a mask for what comes after"
         " the end.\nkeras.ops.stop_gradient(x) of what goes into a loop that is not trained.",
     ),

@@ -62,6 +62,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         " the number of iterations has no bound.",
         (
             candidate("XLA109", "the gradient goes through `tf.while_loop`"),
+            candidate("XLA113", "Keras trains through a loop of `keras.ops`"),
             candidate("XLA102", "it goes through a `while` statement", "while"),
             candidate("XLA204", "a `tf.TensorArray` of unknown size", "call TensorArray"),
             candidate("XLA407", "it goes through a call with a loop inside", "call expm|call matrix_exponential"),

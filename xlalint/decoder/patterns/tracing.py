@@ -137,6 +137,11 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             _EAGER_ONLY,
         ),
     ),
+    Pattern(
+        wording(r"Tensor is unhashable[^\n]*|unhashable type: '\w*Tracer'"),
+        "Dicts and sets look for what is equal by its hash, and a tensor has none, eager or traced.",
+        rewrite="Number the entries, stack them, and take one: keras.ops.take(keras.ops.stack(entries), i, axis=0).",
+    ),
     # -- AutoGraph: what a loop or branch of the graph cannot do
     Pattern(
         wording(
