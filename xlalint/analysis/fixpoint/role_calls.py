@@ -1,31 +1,37 @@
-"""Which losses and metrics are left to the project: of which Keras is passed no object, and that the project calls
-itself, a metric from eager code alone, or a loss with containers. They are run as these calls run them."""
+"""Which losses, metrics and steps of models are left to the project: of which Keras is passed no object, and that the
+project calls itself, a metric or a step from eager code alone, a loss with containers, or a model's `call` with Keras's
+inputs, of which another model is made. They are run as these calls run them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from ..domain.values import Class, Dict, Function
+from ...syntax import nodes as cst
+
+from ..domain.kinds import leaves
+from ..domain.values import Api, Class, Dict, Function, Tensor, Value
 from ..domain.values import Sequence as ListValue
-from ..interpreter.contexts import NOT_TRACED
+from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.frames import Summary
 from .partitions import Key
 
+_STEPS: Final = frozenset(("call", "train_step", "test_step", "predict_step"))
+_INPUTS: Final = frozenset(("keras.Input", "keras.layers.Input"))
 _Calls: TypeAlias = Mapping[object, Sequence[tuple[Summary, Summary]]]
 
 
 class _How(StrEnum):
-    """What is known of how a method of a loss or metric is run."""
+    """What is known of how such a method is run."""
 
-    HANDED = "of an object that Keras is passed"
+    HANDED = "of an object that Keras is passed, or a model that is compiled"
     ASIDE = "called by the project where Keras would not call it"
     INSIDE = "called by the project as Keras calls it"
 
 
 class RoleCalls:
-    """How a partition calls the methods of losses and metrics that Keras runs. `calls`: each call of a function, with
+    """How a partition calls the methods of losses, metrics and models that Keras runs. `calls`: each call of a function, with
     its caller; `handed`: the classes of which Keras is passed objects."""
 
     def __init__(self, calls: _Calls, handed: Collection[Class]) -> None:
@@ -67,11 +73,14 @@ def _of_calls(calls: _Calls) -> Iterator[Key]:
         for caller, called in found:
             function = called.function
             if function is not None and _has_role(function) and not _is_inherited(caller, function):
-                yield _key(function, _How.ASIDE if _is_aside(function, called) else _How.INSIDE)
+                yield _key(function, _How.ASIDE if _is_aside(function, caller, called) else _How.INSIDE)
 
 
 def _has_role(function: Function) -> bool:
-    return function.owner is not None and (function.owner.is_keras("metric") or function.owner.is_keras("loss"))
+    owner = function.owner
+    if owner is not None and owner.is_keras("model"):
+        return function.name in _STEPS
+    return owner is not None and (owner.is_keras("metric") or owner.is_keras("loss"))
 
 
 def _is_inherited(caller: Summary, function: Function) -> bool:
@@ -89,11 +98,32 @@ def _updates(function: Function) -> Iterator[Function]:
             yield update
 
 
-def _is_aside(function: Function, called: Summary) -> bool:
+def _is_aside(function: Function, caller: Summary, called: Summary) -> bool:
     assert function.owner is not None
-    if function.owner.is_keras("metric"):
+    if function.owner.is_keras("model") and function.name == "call":
+        return called.context.kind is ContextKind.HOST and any(map(_is_input(caller), called.given.values()))
+    if function.owner.is_keras("metric") or function.owner.is_keras("model"):
         return called.context.kind in NOT_TRACED
     return any(isinstance(value, Dict | ListValue) for value in called.given.values())
+
+
+def _is_input(caller: Summary) -> Callable[[Value], bool]:
+    """Whether a value has a `keras.Input` in it, that the caller made: what is computed of it becomes a part of another
+    model, with the layers that are made on the way."""
+    module = None if caller.function is None else caller.function.module
+
+    def asked(value: Value) -> bool:
+        for leaf in leaves(value):
+            if not isinstance(leaf, Tensor) or leaf.origin is None or module is None:
+                continue
+            location = leaf.origin.location
+            if isinstance(location.node, cst.Call) and location.path == module.source.display:
+                made = module.resolve_text(location.unit.code(location.node.func))
+                if isinstance(made, Api) and made.name in _INPUTS:
+                    return True
+        return False
+
+    return asked
 
 
 def _key(function: Function, how: _How) -> Key:

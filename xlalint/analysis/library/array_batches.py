@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from ..domain.kinds import options
-from ..domain.values import Array, Sequence, Setting, Static, Value, Variation
+from ..domain.values import Array, Sequence, Setting, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import EVEN, GROWN, LAST, sizes_of
 from ..files.unit import Location
 
@@ -18,6 +18,8 @@ def batches_of(
 ) -> list[Value]:
     """What a step is passed of arrays: pieces of one size, and what remains. `split`: the share at the end that is kept
     for validation; `likely`: there are many, so that it matters also where nobody knows how many."""
+    if isinstance(batch_size, Array | Tensor | Sequence):
+        return []  # another library's `fit`, or one of its own: Keras refuses it
     arrays = [array for option in options(value) if (array := _array(option)) is not None] if value is not None else []
     size = _size(batch_size)
     found: list[Value] = []

@@ -8,7 +8,7 @@ from typing import Final
 from ..domain.joins import element_of
 from ..domain.kinds import united
 from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
-from ..domain.varying_shapes import EVEN, LAST, variations_of, varied
+from ..domain.varying_shapes import EVEN, GROWN, LAST, variations_of, varied
 from ..files.unit import Location
 from ..record import replace
 
@@ -158,9 +158,12 @@ def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location) -> 
 
 
 def _of_size(number: Variation, axis: int | None, location: Location) -> Variation:
-    """A dimension that a number decides: one that is taken of a batch is smaller in the last one, as the batch is."""
+    """A dimension that a number decides: one that is taken of a batch is smaller in the last one, as the batch is, and
+    how long a list is changes within the loop that fills it."""
     if number.kind == "number" and number.detail == LAST:
         return Variation(LAST, number.location, axis=axis, shapes=2)
+    if number.kind == GROWN:
+        return Variation(GROWN, number.location, axis=axis, shapes=number.shapes)
     return Variation("sized", location, axis=axis, shapes=number.shapes)
 
 

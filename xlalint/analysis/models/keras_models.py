@@ -97,7 +97,10 @@ def _keras_entry(
     keywords: Mapping[str, Value] | None = None,
     tag: str = "",
 ) -> None:
-    """Keras calls a function with so many tensors, and with these arguments by name, which `tag` tells from others."""
+    """Keras calls a function with so many tensors, and with these arguments by name, which `tag` tells from others.
+    A layer that is made in an input pipeline is called there, on the host."""
+    if frame.context.pipeline:
+        return
     autograph, keras = interpreter.keras_runs(frame.module)
     for found in interpreter.functions_in(function):
         found = interpreter.decorated(found) if found.compiled is None else found
@@ -216,6 +219,7 @@ def _remember_compiled(
     match model:
         case Instance():
             model.facts = how
+            interpreter.handed.add(model.cls)
         case ApiObject() if api.kind_of(model.api) == "model":
             interpreter.assign_quietly(frame, node.func.value, replace(model, facts=how))
         case Unknown() if how.jit:  # only a Keras model has this argument

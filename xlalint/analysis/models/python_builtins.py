@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import element_of
+from ..domain.joins import element_of, join
 from ..domain.kinds import is_key, options
 from ..domain.values import (
     KEYS,
@@ -142,10 +142,14 @@ def _held(pairs: Sequence) -> Value | None:
 
 
 def _defaultdict(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-
-    if not arguments.positional or arguments.positional[0] == NONE:
-        return Dict({}, None)
-    return Dict({}, interpreter.call(frame, arguments.positional[0], Arguments(), node))
+    """`defaultdict(make, ..)`: what `dict(..)` holds, and what `make()` gives under every other key."""
+    factory, positional = arguments.positional[:1], arguments.positional[1:]
+    given = Arguments(positional, arguments.keywords, rest_keywords=arguments.rest_keywords)
+    held = _dict(interpreter, frame, given, node)
+    if not isinstance(held, Dict) or not factory or factory[0] == NONE:
+        return held
+    made = interpreter.call(frame, factory[0], Arguments(), node)
+    return Dict(held.entries, made if held.element is None else join(held.element, made))
 
 
 def _from_keys(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
