@@ -1,5 +1,5 @@
-"""Programs that users write, cut down, in which no compiler meets what it meets in their neighbours: only what is marked
-is flagged, with the TPU as the target."""
+"""Programs that users write, cut down, in which no compiler meets what it meets in their neighbours: only what is
+marked is flagged, with the TPU as the target."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
@@ -62,8 +63,7 @@ PROGRAMS: Final = {
     "a step that the program runs": STEP.format(step="") + "for x in batches:\n    net.test_step(x)\n",
     "a step that Keras runs, too": STEP.format(step=FLAG)
     + "net.compile('sgd', 'mse')\nfor x in batches:\n    net.test_step(x)\n",
-    "a step that is compiled": STEP.format(step=FLAG)
-    + "for x in batches:\n    tf.function(net.test_step)(x)\n",
+    "a step that is compiled": STEP.format(step=FLAG) + "for x in batches:\n    tf.function(net.test_step)(x)\n",
     "layers in an input pipeline": """\
 import tensorflow as tf
 from tensorflow import keras
@@ -124,7 +124,105 @@ while True:
     learn([*range(64)])
     play([*range(64)])
 """,
+    "a number that a loop has counted, and one that it counts": """\
+import numpy as np
+import tensorflow as tf
+
+@tf.function
+def step(x):
+    return tf.reduce_sum(x)
+
+class Data:
+    def __init__(self, files):
+        total = 0
+        for file in files:
+            total += len(np.load(file))
+        self.rows = np.zeros((total, 4))
+
+    def part(self, files):
+        total = 0
+        for file in files:
+            total += len(np.load(file))
+            step(np.ones((total, 4)))  # flagged
+        return total
+
+data = Data(["a.npy", "b.npy"])
+step(data.rows)
+data.part(["c.npy"])
+""",
+    "an initializer, and a function that is none": """\
+import tensorflow as tf
+from tensorflow import keras
+
+class Bounded(keras.initializers.Initializer):
+    def __call__(self, shape, dtype=None, **kwargs):
+        return drawn(shape)
+
+def drawn(shape: tf.Tensor | tuple):
+    return tf.random.uniform(shape=shape)
+
+def made(shape: tf.Tensor | tuple):
+    return tf.random.uniform(shape=shape)  # flagged
+""",
+    "what else a metric is told": """\
+import tensorflow as tf
+from tensorflow import keras
+
+class Precision(keras.metrics.Metric):
+    def update_state(self, y_true, y_pred, top_k=5):
+        self.total = tf.range(top_k)
+
+class Weighted(keras.metrics.Metric):
+    def update_state(self, y_true, y_pred, weights=None):
+        self.total = tf.range(weights)  # flagged
+""",
+    "sizes that a layer returns beside its result": """\
+import tensorflow as tf
+from tensorflow import keras
+
+class Block(keras.layers.Layer):
+    def pool(self, x, shape):
+        height, width = shape
+        return tf.reshape(x, (-1, height, width, 4))
+
+    def call(self, x, shape):
+        y = self.pool(x, shape)
+        return y, [tf.convert_to_tensor(y.shape[1]), tf.convert_to_tensor(y.shape[2])]
+
+class Counted(keras.layers.Layer):
+    def call(self, x, count):
+        return tf.reshape(x[:count], (count, 4))  # flagged
+
+inputs = keras.Input((8, 3, 4))
+x, shape = Block()(inputs, [8, 3])
+x, shape = Block()(x, shape)
+x = Counted()(x, tf.math.count_nonzero(x))
+keras.Model(inputs, x).compile("sgd", "mse")
+""",
 }
+TAPES: Final = """\
+import tensorflow as tf
+
+def learn(actor, critic, x):
+    with tf.GradientTape() as tape:  # flagged
+        loss = tf.reduce_sum(actor(x))
+    actor.optimizer.apply_gradients(zip(tape.gradient(loss, actor.variables), actor.variables))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(critic(x))
+    critic.optimizer.apply_gradients(zip(tape.gradient(loss, critic.variables), critic.variables))
+
+def detached(x):
+    return tf.identity(x.numpy())  # flagged
+
+def imitate(actor, x):
+    with tf.GradientTape() as tape:  # flagged
+        loss = tf.reduce_sum(actor(x) - detached(actor(x)))
+    actor.optimizer.apply_gradients(zip(tape.gradient(loss, actor.variables), actor.variables))
+
+for x in tf.data.Dataset.range(8):
+    learn(tf.keras.models.load_model("a"), tf.keras.models.load_model("b"), x)
+    imitate(tf.keras.models.load_model("a"), x)
+"""
 
 
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
@@ -133,3 +231,14 @@ def test_only_what_is_marked_is_flagged(text: str, tmp_path: Path) -> None:
     report = check([tmp_path], Settings(target="tpu"))
     assert report.problems == ()
     assert {finding.span.line for finding in report.findings} == marked(text)
+
+
+def test_a_function_that_runs_eagerly_is_said_once(tmp_path: Path) -> None:
+    """And what fails once it is compiled says how it runs so far."""
+    (tmp_path / "train.py").write_text(TAPES, encoding="utf-8")
+    findings = check([tmp_path], Settings(target="tpu")).findings
+    assert {finding.span.line for finding in findings if finding.severity > Severity.INFO} == marked(TAPES)
+    assert [finding.code for finding in findings if finding.severity is Severity.INFO] == ["XLA506"]
+    read = next(finding for finding in findings if finding.code == "XLA106")
+    assert read.context is not None
+    assert read.context.shown.endswith("so far it is a step of `imitate`, which runs eagerly")

@@ -12,13 +12,25 @@ from ..findings.findings import Effect, Finding, Note, Severity
 # it a number has mended them all.
 _OF_VALUES: Final = frozenset(("XLA205", "XLA206"))
 # Rules about what a function does several times, each with the effect that is meant: whoever keeps the shape of one
-# selection keeps that of all, and whoever moves one summary out of compiled code moves all.
-_OF_FUNCTIONS: Final = {"XLA201": Effect.NAMED, "XLA203": Effect.NAMED, "XLA403": Effect.FAILS}
+# selection keeps that of all, whoever moves one summary out of compiled code moves all, and whoever compiles the
+# function around one tape compiles the others.
+_OF_FUNCTIONS: Final = {
+    "XLA201": Effect.NAMED,
+    "XLA203": Effect.NAMED,
+    "XLA403": Effect.FAILS,
+    "XLA506": Effect.TPU,
+}
 _ALL: Final = frozenset(("XLA403",))  # of which errors, too, are said a few times
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
+_ONE: Final = frozenset(("XLA506",))  # of which one is enough
 _SAME_VALUE: Final = "here, too, the same value decides"
 _SELECTS: Final = "here, too, the function selects by the values of a tensor"
-_SAID: Final = {"XLA201": _SELECTS, "XLA203": _SELECTS, "XLA403": "here, too, the function prints or logs"}
+_SAID: Final = {
+    "XLA201": _SELECTS,
+    "XLA203": _SELECTS,
+    "XLA403": "here, too, the function prints or logs",
+    "XLA506": "one `tf.function` around both is enough",
+}
 
 
 def few_of_a_cause(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -30,7 +42,7 @@ def few_of_a_cause(findings: Iterable[Finding]) -> Iterator[Finding]:
         if cause is not None:
             alike = first.setdefault((finding.path, finding.cell, finding.code, cause), [])
             alike.append(finding)
-            if len(alike) > _ENOUGH:
+            if len(alike) > (1 if finding.code in _ONE else _ENOUGH):
                 said = _SAID.get(finding.code, _SAME_VALUE)
                 notes = (*finding.notes, Note(alike[0].path, alike[0].span, said))
                 finding = replace(finding, severity=Severity.INFO, notes=notes)

@@ -386,7 +386,8 @@ def _run_by(candidate: Candidate, ran: Ran) -> Candidate | None:
 def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     """What is said of a file of which it is so sure that XLA compiles its program."""
     finding, (severity, effect) = candidate.finding, candidate.gravity
-    lowered, shown = False, exposed.shown
+    so_far = finding.context.shown if finding.context is not None and exposed.shown else ""
+    lowered, shown = False, f"{exposed.shown}; {so_far}" if so_far else exposed.shown
     left_out = exposed.clusters and finding.effect is not Effect.RECOMPILES
     kind = None if finding.context is None else finding.context.kind
     of_program = {
@@ -451,7 +452,12 @@ def _finding(
         severity=gravest.gravity[0] if severity is None else severity,
         effect=gravest.effect,
         message=gravest.message,
-        context=FindingContext(event.context.kind.value, event.context.autograph, _steps(event.trail)),
+        context=FindingContext(
+            event.context.kind.value,
+            event.context.autograph,
+            _steps(event.trail),
+            shown=f"so far it is {event.context.entry}" if event.context.eager else "",
+        ),
         help=draft.help or next((one.draft.help for one in handled if one.draft.help), None),
         notes=tuple(Note(where.path, Span(*where.span), text, consumer=consumer) for where, text, consumer in notes),
         api=next(

@@ -245,6 +245,9 @@ class _Analysis:
         """The methods that Keras runs in a step that it may compile, and those that other libraries' loops run."""
         for value, context, arguments in trainer_entries(self.interpreter, cls):
             self.interpreter.enter(value, context, arguments, "trainer")
+        if cls.is_keras("initializer") and (method := cls.find("__call__")) is not None and method.owner is not None:
+            value = self.interpreter.decorated(method_value(method, self.interpreter.canonical_instance(cls)))
+            self.interpreter.enter(value, HOST, role_arguments("initializer", "__call__", method), "keras")
         for kind in KINDS:
             if not cls.is_keras(kind) or (kind in ("layer", "model") and self._stays_outside(cls)):
                 continue

@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from ...syntax import nodes as cst
-
 from ..domain.kinds import leaves
 from ..domain.values import Api, Class, Dict, Function, Tensor, Value
 from ..domain.values import Sequence as ListValue
@@ -31,8 +30,8 @@ class _How(StrEnum):
 
 
 class RoleCalls:
-    """How a partition calls the methods of losses, metrics and models that Keras runs. `calls`: each call of a function, with
-    its caller; `handed`: the classes of which Keras is passed objects."""
+    """How a partition calls the methods of losses, metrics and models that Keras runs. `calls`: each call of a
+    function, with its caller; `handed`: the classes of which Keras is passed objects."""
 
     def __init__(self, calls: _Calls, handed: Collection[Class]) -> None:
         self._calls = calls

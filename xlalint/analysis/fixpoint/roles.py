@@ -7,12 +7,14 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.values import (
     NONE,
+    STATIC,
     Class,
     Dependence,
     Function,
     FunctionValue,
     OneOf,
     Origin,
+    Sequence,
     Structure,
     Tensor,
     Value,
@@ -71,6 +73,13 @@ def is_replaced(cls: Class, method: str) -> bool:
     return any(isinstance(target, cst.Attribute) and target.attr.value == method for target in targets)
 
 
+def _may_be_weights(update: Function) -> bool:
+    """Whether the third argument of a metric is for weights of the examples: a number as a default is for something
+    else, which Keras does not pass."""
+    third = update.node.params.params[3:4]
+    return not third or third[0].default is None or isinstance(third[0].default, cst.Name)
+
+
 def role_arguments(kind: str, name: str, method: Function) -> Arguments:
     """What Keras hands a method: a layer gets tensors in whatever structure, a loss gets two tensors."""
     location = method.label
@@ -94,11 +103,15 @@ def role_arguments(kind: str, name: str, method: Function) -> Arguments:
             names = [parameter.name.value for parameter in method.node.params.params[1:3]]
             whole = structures_among(method.node).isdisjoint(names)
             given = [tensor() if whole else nest for _ in names]
-            given += [tensor()] * (2 - len(names)) + [OneOf((NONE, tensor()))]
+            given += [tensor()] * (2 - len(names))
+            if _may_be_weights(method):
+                given.append(OneOf((NONE, tensor())))
         case ("metric", _):
             given = []
         case ("schedule", _):
             given = [tensor()]
+        case ("initializer", _):
+            given = [Sequence("tuple", None, STATIC)]
         case ("regularizer" | "constraint", _):
             given = [tensor("float")]
         case _:

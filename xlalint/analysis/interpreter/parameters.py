@@ -219,8 +219,13 @@ class Parameters(Interpreter):
 
 
 def _is_size(value: Value | None) -> bool:
-    """Whether a tensor is made of shapes."""
-    return isinstance(value, Tensor) and value.dependence is Dependence.SHAPE
+    """Whether a tensor is made of shapes, or a list holds nothing but numbers and such: what a layer before returns."""
+    match value:
+        case Sequence(items=tuple(items)):
+            sizes = (item for item in items if not isinstance(item, Static))
+            return all(isinstance(item, Tensor) and item.dependence <= Dependence.SHAPE for item in sizes)
+        case _:
+            return isinstance(value, Tensor) and value.dependence is Dependence.SHAPE
 
 
 def _promised(value: Value, said: Tensor) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from ...syntax import nodes as cst
 from ..domain.joins import element_of
 from ..domain.kinds import united
 from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
@@ -104,7 +105,7 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
     if name in _RESHAPING and (given := next(iter(arguments.values()), None)) is not None:
         result = varied(result, _reshaped(given, arguments))
     if name in _SIZES:
-        return varied(result, tuple(_of_sizes(name, arguments, location)))
+        return varied(result, tuple(_of_sizes(name, arguments, location, looped)))
     return result
 
 
@@ -141,20 +142,42 @@ def _pieces(name: str, arguments: Mapping[str, Value], pieces: Sequence, locatio
             return replace(pieces, items=None, element=piece)
 
 
-def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location) -> Iterator[Variation]:
+def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location, looped: bool) -> Iterator[Variation]:
     """The dimensions of a new array that a varying number decides."""
     given = [arguments[parameter] for parameter in _SIZES[name] if parameter in arguments]
     for position, value in enumerate(given):
         match value:
-            case Static(varies=(first, *_)):
-                yield _of_size(first, position, location)
+            case Static() if number := _changing(value, location, looped):
+                yield _of_size(number, position, location)
             case Sequence(items=tuple(items)):
                 for axis, item in enumerate(items):
-                    if isinstance(item, Static) and item.varies:
-                        yield _of_size(item.varies[0], axis, location)
+                    if number := _changing(item, location, looped):
+                        yield _of_size(number, axis, location)
                 return
-            case Sequence(items=None, element=Static(varies=(first, *_))):
-                yield _of_size(first, None, location)
+            case Sequence(items=None, element=element) if number := _changing(element, location, looped):
+                yield _of_size(number, None, location)
+
+
+def _changing(number: Value | None, location: Location, looped: bool) -> Variation | None:
+    """What makes a number another one each time: not a loop that is over, in a function that runs once."""
+    if not isinstance(number, Static):
+        return None
+    return next((each for each in number.varies if looped or not _is_over(each.location, location)), None)
+
+
+def _is_over(counted: Location, location: Location) -> bool:
+    """Whether the innermost loop around what counts does not reach another place of the same function."""
+    if counted.unit is not location.unit:
+        return False
+    around = dict.fromkeys(location.unit.around(location.node))
+    for outside in (counted.node, *counted.unit.around(counted.node)):
+        match outside:
+            case cst.FunctionDef() | cst.Lambda():
+                return False
+            case cst.For() | cst.While():
+                function = next((it for it in counted.unit.around(outside) if isinstance(it, cst.FunctionDef)), None)
+                return outside not in around and (function is None or function in around)
+    return False
 
 
 def _of_size(number: Variation, axis: int | None, location: Location) -> Variation:
