@@ -124,6 +124,97 @@ while True:
     learn([*range(64)])
     play([*range(64)])
 """,
+    "files that are cut to a multiple of the size, and all of them": """\
+from glob import glob
+
+import numpy as np
+import tensorflow as tf
+
+@tf.function
+def step(x):
+    return tf.reduce_sum(x)
+
+class Trainer:
+    def __init__(self, path, size=8):
+        self.path, self.size = path, size
+
+    def run(self):
+        files = glob(self.path)
+        number = len(files) - (len(files) % self.size)
+        for batch in [files[i : i + self.size] for i in range(0, number, self.size)]:
+            step(tf.convert_to_tensor(np.array([np.load(file) for file in batch])))
+
+    def run_all(self):
+        files = glob(self.path)
+        for batch in [files[i : i + self.size] for i in range(0, len(files), self.size)]:  # flagged
+            step(tf.convert_to_tensor(np.array([np.load(file) for file in batch])))
+
+trainer = Trainer("a")
+trainer.run()
+trainer.run_all()
+""",
+    "batches of one, if nobody asks for more": """\
+import argparse
+
+import tensorflow as tf
+from tensorflow import keras
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch", type=int, default=1)
+parser.add_argument("--others", type=int, default=2)
+args = parser.parse_args()
+model = keras.Sequential([keras.layers.Dense(2)])
+model.compile("sgd", "mse")
+rows = tf.data.TFRecordDataset("gs://b/a").map(lambda record: tf.reshape(tf.io.decode_raw(record, tf.int32), (4,)))
+model.evaluate(rows.batch(args.batch))
+model.evaluate(rows.batch(args.others))  # flagged
+""",
+    "a tensor that the constructor keeps, and one that others change": """\
+import tensorflow as tf
+
+class Channel:
+    def __init__(self, settings):
+        self._load(settings)
+        self.change(settings)
+
+    def _load(self, settings):
+        self._straight = tf.cast(settings["straight"], tf.bool)
+
+    def change(self, settings):
+        self._moving = tf.cast(settings["moving"], tf.bool)
+
+    def again(self, settings):
+        self.change(settings)
+
+    @tf.function(jit_compile=True)
+    def factor(self, x):
+        assert self._straight
+        return x
+
+    @tf.function(jit_compile=True)
+    def speed(self, x):
+        assert self._moving  # flagged
+        return x
+
+channel = Channel({"straight": 1, "moving": 0})
+channel.factor(tf.ones(3))
+channel.speed(tf.ones(3))
+""",
+    "a method that draws": """\
+import matplotlib.pyplot as plt
+import tensorflow as tf
+
+class Grid:
+    def corners(self):
+        return tf.stack([tf.zeros(2), tf.ones(2)])
+
+    def show(self, figure=None):
+        axes = plt.subplots()[1] if figure is None else figure.gca()
+        axes.plot([corner[0] for corner in self.corners()])
+
+    def heights(self):
+        return [corner[0] for corner in self.corners()]  # flagged
+""",
     "a number that a loop has counted, and one that it counts": """\
 import numpy as np
 import tensorflow as tf

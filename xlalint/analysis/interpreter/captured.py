@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
+from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor
-from ..domain.values import Dependence, Tensor, Value
+from ..domain.values import Dependence, Function, Tensor, Value
 from .contexts import NOT_TRACED, ContextKind
 from .events import AssertOn, BranchOn, Event, IterateOver, LoopWhile, TruthOf
 from .frames import Frame
@@ -29,10 +31,33 @@ def captured(frame: Frame, value: Value) -> Value:
 
 def kept(frame: Frame, value: Value) -> Value:
     """What a constructor that runs eagerly keeps of a value."""
-    constructs = frame.function is not None and frame.function.name == "__init__"
-    if not (isinstance(value, Tensor) and constructs and frame.context.kind in NOT_TRACED) or value.variable:
+    if not isinstance(value, Tensor) or value.variable or frame.context.kind not in NOT_TRACED:
+        return value
+    if frame.function is None or not _constructs(frame.function):
         return value
     return value.with_(eager=True, dependence=max(value.dependence, Dependence.CAPTURED))
+
+
+@lru_cache(maxsize=256)
+def _constructs(function: Function) -> bool:
+    """Whether a function is a constructor, or a method that only the constructor of its class calls."""
+    owner = function.owner
+    if function.name == "__init__" or owner is None:
+        return function.name == "__init__"
+    callers = [method.name for method in owner.functions.values() if _calls_own(method.node, function.name)]
+    return callers == ["__init__"]
+
+
+def _calls_own(method: cst.FunctionDef | cst.Lambda, name: str) -> bool:
+    """Whether a method names another one of its object."""
+    first = method.params.params[:1]
+    return any(
+        isinstance(part, cst.Attribute)
+        and part.attr.value == name
+        and isinstance(part.value, cst.Name)
+        and part.value.value == first[0].name.value
+        for part in (cst.within(method.body) if first else ())
+    )
 
 
 def is_answered(frame: Frame, kind: type[Event], content: dict[str, Any]) -> bool:

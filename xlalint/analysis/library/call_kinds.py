@@ -37,6 +37,10 @@ EAGER_CALLS: Final = (
     "tf.lite.",
     "builtins.open",
     "builtins.input",
+    "cv2.",
+    "matplotlib.",
+    "plotly.",
+    "seaborn.",
     "tf.Variable",
     "keras.Variable",
 )

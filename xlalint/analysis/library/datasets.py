@@ -229,7 +229,8 @@ def _others(step: Step) -> ApiObject:
 
 
 def _in_batches(step: Step, detail: str = "") -> ApiObject:
-    """`batch`: the last one is smaller, unless it is dropped, or the elements are as many as fill all batches."""
+    """`batch`: the last one is smaller, unless it is dropped, or the elements are as many as fill all batches, as they
+    do where a setting says one by one if nobody asks for more."""
     usual, setting = _usual(step.get("batch_size"))
     number = usual if not setting else 0
     count = step.facts.count
@@ -237,7 +238,7 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
     # Elements of several shapes do not fit into one batch.
     held = step.element if number == 1 else filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
     element = _shifted(held, 1)
-    if not (number == 1 or filled or step.facts.endless or _drops_remainder(step)):
+    if not (usual == 1 or filled or step.facts.endless or _drops_remainder(step)):
         if count is not None and usual:
             detail = f"{count} elements in batches of {usual}{setting}"
         single = count is not None and number > count

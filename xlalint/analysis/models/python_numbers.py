@@ -9,6 +9,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor, is_told, options
 from ..domain.values import (
+    MULTIPLE,
     STATIC,
     ApiObject,
     Array,
@@ -135,6 +136,8 @@ def _leaves_a_rest(arguments: Arguments) -> bool:
             return (stop - start) % step != 0
         case _, [_, cst.BinaryOperation(), _]:
             return False
+        case [_, Static(rounded=rounded), _], _:
+            return rounded != MULTIPLE
         case _:
             return True
 
