@@ -251,6 +251,12 @@ class MutateInLoop(Event):
     target: str
 
 
+class AssignUnheld(Event):
+    """Code that Keras calls assigns to a variable of its module, which no object holds; place: the call."""
+
+    target: str
+
+
 class KeepState(Event):
     """Python state that outlives the trace is changed while tracing, outside of tensor loops; place: the change.
 

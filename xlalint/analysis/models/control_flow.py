@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -24,7 +25,7 @@ from ..domain.values import (
     Value,
 )
 from ..interpreter.contexts import NOT_TRACED, ContextKind
-from ..interpreter.events import JoinBranches, MutateInLoop
+from ..interpreter.events import AssignUnheld, JoinBranches, MutateInLoop
 from ..interpreter.feeding import passed_values
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
@@ -337,11 +338,29 @@ def _traced(value: Value) -> Value:
 def _assigned(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
-    """`variable.assign(..)`, in a function that JAX traces by itself."""
-    if frame.context.apart and isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        target = frame.unit.code(node.func.value)
-        interpreter.emit(frame, MutateInLoop, node, form=node.func.attr.value, inside="function", target=target)
+    """`variable.assign(..)`, in a function that JAX traces by itself, or of a variable that no layer holds."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=changed, attr=cst.Name(value=form))) if frame.context.apart:
+            target = frame.unit.code(changed)
+            interpreter.emit(frame, MutateInLoop, node, form=form, inside="function", target=target)
+        case cst.Call(func=cst.Attribute(value=cst.Name(value=name))) if _is_unheld(frame, owner, name):
+            interpreter.emit(frame, AssignUnheld, node, target=name)
     return None
+
+
+def _is_unheld(frame: Frame, owner: Value, name: str) -> bool:
+    """Whether a name is a variable of the module, of which no line of its file makes an attribute, and Keras calls the
+    code."""
+    if not (isinstance(owner, Tensor) and owner.variable and not owner.of_tensorflow):
+        return False
+    if frame.context.keras is None or not frame.context.becomes_graph:
+        return False
+    scope: Frame | None = frame
+    while scope is not None:
+        if not scope.is_module and scope.env is not None and name in scope.env:
+            return False
+        scope = scope.parent
+    return re.search(rf"\.\s*\w+\s*=(?!=)[^\n]*\b{re.escape(name)}\b", frame.module.source.text) is None
 
 
 METHODS: Final[dict[str, MethodModel]] = dict.fromkeys((".assign", ".assign_add", ".assign_sub"), _assigned)
