@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+from ...findings.findings import Backend
 from ...syntax import nodes as cst
+from ..domain.kinds import as_tensor
 from ..domain.values import (
     UNKNOWN,
     Api,
@@ -20,6 +22,7 @@ from ..domain.values import (
     Tensor,
     Value,
 )
+from ..interpreter.asked_backends import keep
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
@@ -29,6 +32,7 @@ from ..program.signs import Shows
 from ..record import replace
 
 _MAPPED, _GRADIENT = "jax.vmap", "jax.grad"
+_RESHAPE: Final = "keras.ops.reshape"
 _MADE: Final = frozenset((_MAPPED, _GRADIENT))
 
 
@@ -173,6 +177,34 @@ def _updated(
             return UNKNOWN
 
 
+def _method(
+    function: str,
+    interpreter: Interpreter,
+    frame: Frame,
+    owner: Value,
+    arguments: Arguments,
+    node: cst.BaseExpression,
+) -> Value | None:
+    """`x.reshape(-1, n)`, `x.repeat(n)`: what JAX's tensors have as methods, and TensorFlow's have not."""
+    context = frame.context
+    of_keras = interpreter.project.files.jax and frame.module.file.imports_keras
+    if not (of_keras and context.kind is ContextKind.XLA and context.runs_on(Backend.JAX)):
+        return None
+    match owner, node:
+        case Tensor() | Structure(), cst.Call(func=cst.Attribute(value=written)):
+            given, nodes = arguments.positional, arguments.nodes
+            if function == _RESHAPE and given and (len(given) > 1 or not isinstance(given[0], Sequence)):
+                sizes = [one for one, value in zip(nodes, given, strict=False) if as_tensor(value, Dependence.SHAPE)]
+                given, nodes = [Sequence("tuple", tuple(given))], sizes[:1] or [node]
+            keep(frame, frozenset((Backend.JAX,)))
+            passed = replace(arguments, positional=[owner, *given], nodes=[written, *nodes])
+            result = interpreter.call(frame, Api(function), passed, node)
+            frame.context = context
+            return result
+        case _:
+            return None
+
+
 def _stateless(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
@@ -196,6 +228,8 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "jax.remat": _itself,
 }
 METHODS: Final[dict[str, MethodModel]] = {
+    ".reshape": partial(_method, _RESHAPE),
+    ".repeat": partial(_method, "keras.ops.repeat"),
     ".stateless_call": _stateless,
     **{f"{UPDATED}.{name}": _updated for name in ("add", "apply", "divide", "max", "min", "multiply", "power", "set")},
     f"{_MAPPED}.__call__": _call_mapped,
