@@ -54,6 +54,38 @@ KEPT: Final = [
 ]
 
 
+FOR_A_WHILE: Final = """
+import keras
+
+class Scaled(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.scale = 1.0
+
+    def scaled(self, x):
+        return x * self.scale
+
+    def call(self, x):
+        before = self.scale
+        self.scale = tf.reduce_mean(x)
+        y = self.scaled(x)
+        {back}
+        return y
+
+model = keras.Sequential([Scaled(), keras.layers.Dense(1)])
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(tf.ones([4, 4]), tf.zeros([4, 1]), verbose=0)
+model.predict(tf.ones([4, 4]), verbose=0)
+"""
+PUT_BACK: Final = Good(FOR_A_WHILE.format(back="self.scale = before"), Runs(), why="it is put back in the same trace")
+NOT_PUT_BACK: Final = Bad(FOR_A_WHILE.format(back="y = y * before"), ["self.scale = tf.reduce_mean(x)"], OUT_OF_SCOPE)
+
+
+def test_what_is_put_back_is_not_kept() -> None:
+    assert list(examples.silent(StateWhileTracing, PUT_BACK)) == []
+    assert list(examples.flagged(StateWhileTracing, NOT_PUT_BACK)) == []
+
+
 def test_what_the_caller_sets_first_is_of_the_same_trace() -> None:
     assert list(examples.silent(StateWhileTracing, SET)) == []
 
@@ -64,6 +96,14 @@ def test_what_the_caller_reads_first_is_kept(example: Bad) -> None:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("example", [pytest.param(SET, id="set first"), *KEPT])
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(SET, id="set first"),
+        pytest.param(PUT_BACK, id="put back"),
+        pytest.param(NOT_PUT_BACK, id="not put back"),
+        *KEPT,
+    ],
+)
 def test_fit_runs_or_breaks_as_said(example: Bad | Good) -> None:
     assert list(examples.claimed(example, examples.measured_claim(example))) == []

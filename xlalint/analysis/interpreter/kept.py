@@ -67,7 +67,7 @@ class Keeping(Interpreter):
         elif tensor and form not in _GROWS and not (isinstance(value, Sequence) and value.kind == "list"):
             read = _read_before(frame.unit, frame.function.node, target, node)
             if read is not None and not _is_lifted(frame, node) and not _is_converted(frame, node, target):
-                if _is_set_by_callers(frame, target):
+                if _is_set_by_callers(frame, target) or _is_for_a_while(frame.function.node, target, node):
                     return
                 asked = _is_asked(frame.unit, read, node)
                 self._note(frame, node, target, form, tensor=True, asked=asked)
@@ -189,6 +189,36 @@ def _is_set_by_callers(frame: Frame, target: cst.BaseExpression) -> bool:
             )
         case _:
             return False
+
+
+def _is_for_a_while(function: cst.FunctionDef | cst.Lambda, target: cst.BaseExpression, statement: cst.CSTNode) -> bool:
+    """Whether a function puts back what it assigns to: `before = self.x`, `self.x = ..`, and `self.x = before`. So what
+    is kept between is of the same trace, and what is put back was there before."""
+    names = {
+        name.value
+        for node in _in_order(function.body, statement)
+        for name in (_name_of(node, target),)
+        if name is not None
+    }
+    if isinstance(statement, cst.Assign) and isinstance(statement.value, cst.Name) and statement.value.value in names:
+        return True
+    behind = False
+    for node in cst.within(function.body):
+        behind = behind or node is statement
+        match node:
+            case cst.Assign(targets=[cst.AssignTarget(target=back)], value=cst.Name(value=name)) if behind:
+                if name in names and back.deep_equals(target):
+                    return True
+    return False
+
+
+def _name_of(node: cst.CSTNode, value: cst.BaseExpression) -> cst.Name | None:
+    """The name that an assignment gives to what an expression is."""
+    match node:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as name)], value=given):
+            return name if given.deep_equals(value) else None
+        case _:
+            return None
 
 
 def _methods(cls: Class) -> list[Function]:
