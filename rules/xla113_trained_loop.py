@@ -3,7 +3,8 @@
 ## What it does
 Reports `keras.ops.while_loop`, `fori_loop` and `scan` over floating-point tensors in a layer's or model's `call`, where
 the backend has no gradient for them. It is an error if the loop runs a layer or reads a weight of the object itself,
-which training needs the gradient of. Otherwise it is a warning: something before the layer has to be trained.
+which training needs the gradient of. Otherwise it is information: something before the layer has to be trained, and
+what comes of the loop must not only be compared or used as a position, as in a suppression of boxes.
 
 ## What XLA does
 Measured with Keras 3.15 on TensorFlow 2.21 and JAX 0.10, on a CPU, with `fit` and `jit_compile=True`.
@@ -104,7 +105,7 @@ class TrainedLoop(Rule):
             ["ops.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * 1.1), (0, x))"],
             NO_LIST_SIZE,
             effect=Effect.FAILS,
-            severity=Severity.WARNING,
+            severity=Severity.INFO,
         ),
         Bad(
             _layer(
@@ -233,7 +234,7 @@ f = tf.function(net.generate, jit_compile=True)
                 if alone and jax.effect is None:
                     return
                 what = f"training takes the gradient through `{brief(event.node)}`"
-                at_most = Severity.ERROR if _runs_weights(event) else Severity.WARNING
+                at_most = Severity.ERROR if _runs_weights(event) else Severity.INFO
                 message = f"{what}, which XLA does not compile: nothing says how often the loop runs at most"
                 yield Draft(message, Effect.FAILS, HELP, at_most=at_most, jax=jax, on_jax_alone=alone)
 

@@ -181,6 +181,14 @@ def test_what_no_rule_speaks_of_is_reported_once(file: Path) -> None:
     assert judged(Report(()), [run], {}, lambda finding: False).findings == ()
 
 
+@pytest.mark.parametrize(("kind", "told"), [(DIVERGES, []), (FAILS, [(10, ONLY)])])
+def test_numbers_that_nobody_asked_to_repeat_are_nothing_to_report(
+    file: Path, kind: str, told: list[tuple[int, str]]
+) -> None:
+    assert statuses(judge(file, outcome(file, seen(file, kind, 10), random=True))) == told
+    assert statuses(judge(file, outcome(file, seen(file, kind, 10)))) == [(10, ONLY)]
+
+
 def test_what_has_no_line_decides_nothing(file: Path) -> None:
     died = outcome(file, Observation(FAILS, "the process died"), calls=())
     report = judge(file, died, finding(4), finding(10))

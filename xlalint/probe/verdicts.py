@@ -302,6 +302,8 @@ def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
         observation, target = one.observation, one.run.target
         if id(observation) in at.known or observation.kind not in _EFFECTS or observation.per == "shape":
             continue
+        if observation.kind == DIVERGES and one.run.outcome.random:
+            continue  # rules tell of seeds that the source fixes; by others nobody asks for the same numbers
         if observation.extreme:
             continue  # what no rule warns of where such values come is no problem by itself
         if not observation.spots and observation is not min(one.run.outcome.observations, key=_gravity):
