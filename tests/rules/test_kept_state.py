@@ -81,7 +81,24 @@ PUT_BACK: Final = Good(FOR_A_WHILE.format(back="self.scale = before"), Runs(), w
 NOT_PUT_BACK: Final = Bad(FOR_A_WHILE.format(back="y = y * before"), ["self.scale = tf.reduce_mean(x)"], OUT_OF_SCOPE)
 
 
+KEPT_ONCE: Final = Bad(
+    FOR_A_WHILE.replace("self.scale = 1.0", "pass")
+    .replace("before = self.scale\n        self.scale = tf.reduce_mean(x)\n        y = self.scaled(x)", "{first}")
+    .format(
+        first="""y = tf.reduce_mean(x)
+        if hasattr(self, "scale"):
+            y = self.scale
+        else:
+            self.scale = y""",
+        back="y = x * y",
+    ),
+    ["self.scale = y"],
+    OUT_OF_SCOPE,
+)
+
+
 def test_what_is_put_back_is_not_kept() -> None:
+    assert list(examples.flagged(StateWhileTracing, KEPT_ONCE)) == []
     assert list(examples.silent(StateWhileTracing, PUT_BACK)) == []
     assert list(examples.flagged(StateWhileTracing, NOT_PUT_BACK)) == []
 
@@ -102,6 +119,7 @@ def test_what_the_caller_reads_first_is_kept(example: Bad) -> None:
         pytest.param(SET, id="set first"),
         pytest.param(PUT_BACK, id="put back"),
         pytest.param(NOT_PUT_BACK, id="not put back"),
+        pytest.param(KEPT_ONCE, id="kept once"),
         *KEPT,
     ],
 )

@@ -194,12 +194,10 @@ def _is_set_by_callers(frame: Frame, target: cst.BaseExpression) -> bool:
 def _is_for_a_while(function: cst.FunctionDef | cst.Lambda, target: cst.BaseExpression, statement: cst.CSTNode) -> bool:
     """Whether a function puts back what it assigns to: `before = self.x`, `self.x = ..`, and `self.x = before`. So what
     is kept between is of the same trace, and what is put back was there before."""
-    names = {
-        name.value
-        for node in _in_order(function.body, statement)
-        for name in (_name_of(node, target),)
-        if name is not None
-    }
+    found = (_name_of(node, target) for node in _in_order(function.body, statement))
+    names = {one.value for one in found if one is not None}
+    if names:
+        names -= set(_otherwise_bound(function.body, target))
     if isinstance(statement, cst.Assign) and isinstance(statement.value, cst.Name) and statement.value.value in names:
         return True
     behind = False
@@ -210,6 +208,19 @@ def _is_for_a_while(function: cst.FunctionDef | cst.Lambda, target: cst.BaseExpr
                 if name in names and back.deep_equals(target):
                     return True
     return False
+
+
+def _otherwise_bound(body: cst.CSTNode, value: cst.BaseExpression) -> Iterator[str]:
+    """The names that code assigns anything but what an expression is."""
+    for node in cst.within(body):
+        match node:
+            case cst.Assign() if _name_of(node, value) is None:
+                targets: list[cst.BaseExpression] = [target.target for target in node.targets]
+            case cst.AugAssign(target=target) | cst.For(target=target) | cst.NamedExpr(target=target):
+                targets = [target]
+            case _:
+                continue
+        yield from (part.value for target in targets for part in cst.within(target) if isinstance(part, cst.Name))
 
 
 def _name_of(node: cst.CSTNode, value: cst.BaseExpression) -> cst.Name | None:
