@@ -65,6 +65,18 @@ def beyond_a_failure(x, n, ids):
     return tf.gather(x, ids) + last  # <- diverges
 
 
+def both(x):
+    n = tf.cast(tf.reduce_max(tf.abs(x)), tf.int32)
+    return tf.concat(
+        [
+            tf.range(n),  # <- recompiles
+            tf.zeros([n], tf.int32),  # <- recompiles
+            tf.range(tf.shape(x)[0]),  # ..
+        ],
+        0,
+    )
+
+
 def never(x, words):
     s = tf.strings.as_string(x)  # <- fails
     t = x + 1.0  # ..
@@ -109,7 +121,9 @@ def seen(outcome: Outcome) -> dict[int, str]:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize(("qualname", "driven"), [("Thing.late", True), ("twice", True), ("never", False)])
+@pytest.mark.parametrize(
+    ("qualname", "driven"), [("Thing.late", True), ("twice", True), ("both", True), ("never", False)]
+)
 def test_what_is_behind_a_failure_is_seen(worker: Worker, file: Path, qualname: str, driven: bool) -> None:
     marked = expected(qualname.rpartition(".")[2])
     kind = "method" if "." in qualname else "function"

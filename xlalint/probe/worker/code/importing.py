@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from xlalint.sources.packages import dotted_name
+from xlalint.sources.packages import dotted_name, project_of
 
 from ..backends import backend
 from . import flags
@@ -57,28 +57,36 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
     the same package follow soon. Names that snippets leave out (`tf`, `np`, `keras`) are there for a file by itself.
     """
     name, root = dotted_name(path)
-    folders = _put_first([*search, str(root)])
+    folders, near, known = _put_first([*search, str(root)]), _near(path), len(sys.path)
     try:
         if "." in name or path.name == "__init__.py":
             try:
-                member, without = imported_without(lambda: _member(name, path, root))
+                member, without = imported_without(lambda: _member(name, path, root), near)
             except ImportError as error:
                 if "partially initialized" not in str(error):
                     raise
                 # Modules that import each other work in the order that their package imports them in.
-                member, without = imported_without(lambda: _member(name, path, root))
+                member, without = imported_without(lambda: _member(name, path, root), near)
             flags.use_defaults()
             return Loaded(member, _path=folders, without=without)
         before = frozenset(sys.modules)
-        (module, ended), without = imported_without(lambda: _alone(path, needed))
+        (module, ended), without = imported_without(lambda: _alone(path, needed), near)
         flags.use_defaults()
-        inside = tuple(f"{folder}{os.sep}" for folder in (path.parent, *search))
-        return Loaded(module, before, inside, folders, ended, without)
+        found = sys.path[known:]  # folders of the project
+        inside = tuple(f"{folder}{os.sep}" for folder in (path.parent, *search, *found))
+        return Loaded(module, before, inside, (*folders, *found), ended, without)
     except BaseException as error:
         # A module may do anything while it is imported, `sys.exit` included.
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
         raise LoadError(f"{type(error).__name__}: {first_line(error)}") from error
+
+
+def _near(path: Path) -> tuple[Path, ...]:
+    """The folders of its project around a file, from the inside to the outside, then those at the project's top."""
+    project = project_of(path)
+    around = (one for one in path.parents if one == project or project in one.parents)
+    return (*around, *sorted(one for one in project.iterdir() if one.is_dir()))
 
 
 def _put_first(folders: Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -93,8 +94,9 @@ class _MissingModule(ModuleType):
 _importing: list[None] = []  # one for each import that is under way
 
 
-def imported_without(run: Callable[[], _T]) -> tuple[_T, tuple[str, ...]]:
-    """What an import gives, and what it was done without. Raises what it raises for another reason."""
+def imported_without(run: Callable[[], _T], near: Iterable[Path] = ()) -> tuple[_T, tuple[str, ...]]:
+    """What an import gives, and what it was done without. Raises what it raises for another reason. `near`: folders of
+    the project, in one of which a module may lie: its programs may be started in any of them."""
     left: list[str] = []
     undo: list[Callable[[], None]] = []
     _importing.append(None)
@@ -103,6 +105,10 @@ def imported_without(run: Callable[[], _T]) -> tuple[_T, tuple[str, ...]]:
             try:
                 return run(), tuple(left)
             except ImportError as error:
+                if (folder := _holder(error, near)) is not None:
+                    sys.path.append(folder)
+                    importlib.invalidate_caches()
+                    continue
                 found = _lacked(error)
                 if found is None or len(left) == _MOST:
                     raise
@@ -112,6 +118,15 @@ def imported_without(run: Callable[[], _T]) -> tuple[_T, tuple[str, ...]]:
         _importing.pop()
         for one in reversed(undo):
             one()
+
+
+def _holder(error: ImportError, near: Iterable[Path]) -> str | None:
+    """The folder of the project that has the module which an import lacks, where it is not looked into yet."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    if not name or "." in name or _NEEDED.match(name):
+        return None
+    folders = (str(one) for one in near if (one / f"{name}.py").is_file() or (one / name / "__init__.py").is_file())
+    return next((one for one in folders if one not in sys.path), None)
 
 
 def _lacked(error: ImportError) -> tuple[str, Callable[[], Callable[[], None]]] | None:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 NAME: Final = "piece"
+_GIVES: Final = "return ("
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _LOOPS = (ast.For, ast.While)
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert)
 _WHOLE = (*_SIMPLE, *_LOOPS, ast.If, ast.With)
+# What is not run once each time that the statement around it is.
+_RUN_APART = (*_FUNCTIONS, ast.IfExp, ast.BoolOp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_MOST_PARTS: Final = 6
 # What means something else, or nothing, away from the function around it.
 _BOUND_TO_ITS_PLACE = (
     *(ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Global, ast.Nonlocal, ast.Try),
@@ -26,13 +31,15 @@ _PRIVATE: Final = re.compile(r"(?<=\.)__(?=\w)(?!\w*__\b)")
 class Piece:
     """A statement of a file. `lines`: from its first to the last that is executed to begin it; `last`: its last one;
     `text`: of a function NAME with the statement as its second line and `{names}` for its parameters; `names`: those
-    that it uses; `changes`: those of objects that it writes into."""
+    that it uses; `changes`: those of objects that it writes into; `parts`: calls and subscripts inside of it, each as a
+    statement that returns it, since one that fails at its first hazard shows none of the others."""
 
     lines: tuple[int, int]
     last: int
     text: str
     names: frozenset[str]
     changes: frozenset[str]
+    parts: tuple[Piece, ...] = ()
 
     def of(self, names: list[str]) -> str:
         """The text with these parameters."""
@@ -56,7 +63,8 @@ def pieces(path: str, wanted: frozenset[int], *, converted: bool) -> tuple[Piece
             if (text := _text(source, statement, function, converted)) is not None:
                 text = _PRIVATE.sub(f"_{owner.lstrip('_')}__", text) if owner else text
                 names = frozenset(one.id for one in ast.walk(statement) if isinstance(one, ast.Name))
-                found.setdefault(Piece((first, last), statement.end_lineno or last, text, names, _changed(statement)))
+                piece = Piece((first, last), statement.end_lineno or last, text, names, _changed(statement))
+                found.setdefault(replace(piece, parts=tuple(islice(_parts(source, statement, piece), _MOST_PARTS))))
     return tuple(found)
 
 
@@ -117,6 +125,29 @@ def _text(source: str, statement: ast.stmt, function: ast.FunctionDef, converted
     margin = " " * max(column, 1)
     end = f"{margin}return {results}\n" if results else ""
     return f"def {NAME}({{names}}):\n{margin}{segment}\n{end}"
+
+
+def _parts(source: str, statement: ast.stmt, whole: Piece) -> Iterator[Piece]:
+    """The calls and subscripts inside of a simple statement, at the columns where they stand."""
+    nodes = _run(statement) if isinstance(statement, _SIMPLE) else ()
+    for node in nodes:
+        if not isinstance(node, ast.Call | ast.Subscript) or node is getattr(statement, "value", None):
+            continue
+        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+            continue
+        before = source.splitlines()[node.lineno - 1].encode()[: node.col_offset].decode()
+        segment = ast.get_source_segment(source, node) or ""
+        text = f"def {NAME}({{names}}):\n{' ' * max(len(before) - len(_GIVES), 1)}{_GIVES}{segment})\n"
+        last = node.end_lineno or node.lineno
+        yield replace(whole, lines=(node.lineno, last), last=last, text=text)
+
+
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    """What runs once each time that a statement does."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, _RUN_APART):
+            yield child
+            yield from _run(child)
 
 
 def _asks_for_super(node: ast.AST) -> bool:

@@ -193,20 +193,27 @@ class Alone:
         """What statements on some lines of a file show by themselves, where nothing is `known` of them."""
         told = {(spot.path, spot.line) for one in known for spot in one.spots}
         numbers = frozenset(line for here, line in lines if here == path)
-        wanted = [
-            piece
+        hidden = {
+            piece: any((path, line) in told for line in range(piece.lines[0], piece.lines[1] + 1))
             for piece in pieces(path, numbers, converted=self.around.autograph)
-            if not any((path, line) in told for line in range(piece.lines[0], piece.lines[1] + 1))
-        ][:_MOST]
+        }
+        wanted = sorted((one for one in hidden if one.parts or not hidden[one]), key=hidden.__getitem__)[:_MOST]
         if not wanted:
             return
         moments = _Moments(path, wanted)
         found = self._moments(moments, [partial(self.around.ready, number) for number in self.sets])
         further = self._moments(moments, self.around.extremes) if self.tools.extreme else {}
         limit = Limit(self.tools.plan.seconds)
-        for piece, several in found.items():
-            if not limit.over:
-                yield from self._of(path, piece, several, further.get(piece, ()))
+        for piece in (one for one in wanted if one in found):
+            if limit.over:
+                return
+            seen = [] if hidden[piece] else list(self._of(path, piece, found[piece], further.get(piece, ())))
+            yield from seen
+            places = {spot for one in (*known, *seen) for spot in one.spots}
+            for part in piece.parts if hidden[piece] or seen else ():
+                if not limit.over:
+                    here = self._of(path, part, found[piece], ())
+                    yield from (one for one in here if places.isdisjoint(one.spots))
 
     def _moments(
         self, moments: _Moments, calls: Iterable[Callable[[], tuple[Any, Callable[[], Any]]]]
