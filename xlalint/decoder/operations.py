@@ -90,6 +90,10 @@ def operation_error(op: str, device: str, attributes: str | None, node: str = ""
         candidates = _candidates(found.code, op) if found.code != NO_KERNEL else ()
         reason = f"That version of TensorFlow has no XLA kernel for `{op}` on {where}; {measured} has one."
         return Pattern(UNSUPPORTED, "", candidates, f"TensorFlow {measured} or later", compiled=True), reason
+    if _OF_GRADIENT.match(node) and found.code not in (None, NO_KERNEL):
+        candidates = (_IN_GRADIENT[0], *_candidates(found.code, op))
+        said = f"The gradient of a call needs `{op}`, and XLA has no kernel for that on {where}.{_others(op)}"
+        return Pattern(UNSUPPORTED, "", candidates, _ELSEWHERE, compiled=True), said
     why = f": {found.why}" if found.why else ""
     makers = [f"`{maker}`" for maker in _makers(op)]
     made = f" It comes from {' or '.join(makers[:3])}." if makers else ""

@@ -77,6 +77,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(
         wording(
             _ABSTRACT + r"(?:It arose in (?:the )?(?:jnp|jax\.numpy)\.\w+ argument[^\n]*"
+            r"|in jax\.nn\.one_hot argument `num_classes`[^\n]*"
             r"|The error arose in jax\.numpy\.(?:reshape|arange|broadcast_to|tile|full|zeros|ones|eye|linspace)\b[^\n]*"
             rf"|Shapes must be 1D sequences of concrete values of integer type, got [^\n]*{_TRACER}[^\n]*"
             rf"|Failed to convert '{_TRACER}[^\n]* to a shape: [^\n]*"
@@ -151,7 +152,11 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         rewrite="Give both branches the same shapes and dtypes: keras.ops.cast, keras.ops.reshape.",
     ),
     Pattern(
-        wording(r"body_fun output and input must have identical types[^\n]*"),
+        wording(
+            r"(?:(?:body_fun|scan carry) output and input must have (?:identical types|same type structure)"
+            r"|(?:[Ss]canned function|(?:scan|while_loop|fori_loop) body function) carry input and carry output must"
+            r" have (?:equal types|the\s+same pytree structure))[^\n]*"
+        ),
         "JAX's loops keep structure, shapes and dtypes: an iteration must return what it was given.",
         rewrite="Start with the shapes and dtypes of the result: keras.ops.zeros_like(..), keras.ops.cast(0, x.dtype).",
     ),

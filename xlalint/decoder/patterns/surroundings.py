@@ -55,7 +55,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         rewrite="pip install 'tensorflow[and-cuda]', or put the toolkit's bin folder, with ptxas, on PATH",
     ),
     Pattern(
-        wording(r"\bJIT compilation failed\. \[Op:"),
+        wording(r"\bJIT compilation failed\.(?: \[Op:|\s*(?:\n|$))"),
         "A kernel that TensorFlow compiles for the GPU when it is first used is not compiled: the CUDA toolkit is not"
         " found, or does not fit. The installation is at fault, not the code.",
         rewrite="XLA_FLAGS=--xla_gpu_cuda_data_dir=/path/to/cuda  # the folder that holds nvvm/libdevice",
@@ -94,6 +94,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         wording(
             r"CUDA driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver"
             r"|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|DNN library (?:initialization failed|is not found)"
+            r"|CUDNN_STATUS_(?:INTERNAL_ERROR|NOT_INITIALIZED)"
         ),
         "The GPU driver or cuDNN does not match the CUDA that TensorFlow was built with. The installation is at fault,"
         " not the code.",
@@ -112,6 +113,18 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         ),
         "JAX finds no GPU: its CUDA plugin is not installed, or sees none.",
         rewrite="pip install 'jax[cuda13]'  # or cuda12, by the driver that nvidia-smi names",
+    ),
+    Pattern(
+        wording(r"(?:libtpu\.so|The TPU is) already in used? by[^\n]*"),
+        "Another process holds the TPU, and one process at a time has it.",
+        rewrite="sudo lsof -w /dev/accel* /dev/vfio/*  # shows which: end it, or let only one process ask for devices",
+    ),
+    Pattern(
+        wording(r"Autotuner could not find any supported configs for HLO: [^\n]*"),
+        "XLA finds no way to run this operation with the cuDNN or cuBLAS that is installed: their versions are not the"
+        " ones that this XLA was built with. The installation is at fault, not the code.",
+        rewrite="pip install 'tensorflow[and-cuda]' or 'jax[cuda13]', which bring the libraries they were built with.\n"
+        "XLA_FLAGS=--xla_gpu_autotune_level=0 leaves the search out, and is slower.",
     ),
     Pattern(
         wording(r"Unable to initialize backend `tpu`[^\n]*|Failed to open libtpu\.so[^\n]*"),

@@ -277,4 +277,21 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         rewrite="Read the number as a tensor: `tf.shape(x)[0]`.",
         beside=re.compile(r"in user code:|polymorphic_function|def_function|func_graph|autograph|tf__"),
     ),
+    Pattern(
+        wording(
+            r"Cannot (?:take the length of|iterate over a) shape with unknown rank"
+            r"|as_list\(\) is not defined on an unknown TensorShape|Cannot convert a partially known TensorShape"
+            r"|Tried to convert `shape` to a tensor and failed\. Error: None values not supported"
+        ),
+        "A shape, or a dimension of it, is not known while tracing: an input has an open dimension, or the tensor comes"
+        " from `tf.py_function`, a generator or a file, which tell no shape.",
+        rewrite="Read a dimension that is None as a tensor: `tf.shape(x)[0]`, or -1 in a `reshape`.\n"
+        "Where not even the rank is known: set_shape in dataset.map, or an output_signature with the rank.",
+    ),
+    Pattern(
+        wording(r"KerasTensor cannot be used as input to a TensorFlow function"),
+        "An input of a functional model is passed to a function of TensorFlow. In Keras 3 only layers and `keras.ops`"
+        " take it; Keras 2 made a layer of the call.",
+        rewrite="keras.ops instead of tf, or the call inside of a layer's `call`",
+    ),
 )
