@@ -77,6 +77,15 @@ def both(x):
     )
 
 
+def around(x):
+    n = tf.cast(tf.reduce_max(tf.abs(x)), tf.int32)
+    m = tf.pad(  # <- recompiles
+        tf.zeros([n]),  # <- recompiles
+        [[n, 0]],
+    )
+    return m
+
+
 def never(x, words):
     s = tf.strings.as_string(x)  # <- fails
     t = x + 1.0  # ..
@@ -122,7 +131,7 @@ def seen(outcome: Outcome) -> dict[int, str]:
 
 @pytest.mark.compiler
 @pytest.mark.parametrize(
-    ("qualname", "driven"), [("Thing.late", True), ("twice", True), ("both", True), ("never", False)]
+    ("qualname", "driven"), [("Thing.late", True), ("twice", True), ("both", True), ("around", True), ("never", False)]
 )
 def test_what_is_behind_a_failure_is_seen(worker: Worker, file: Path, qualname: str, driven: bool) -> None:
     marked = expected(qualname.rpartition(".")[2])

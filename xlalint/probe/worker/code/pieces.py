@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 NAME: Final = "piece"
+OPERAND: Final = "zz_operand"  # after other names, as structures are sorted
 _GIVES: Final = "return ("
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _LOOPS = (ast.For, ast.While)
@@ -40,6 +41,7 @@ class Piece:
     names: frozenset[str]
     changes: frozenset[str]
     parts: tuple[Piece, ...] = ()
+    rest: str = ""  # of a part: the statement around it, as `text`, with OPERAND in its place
 
     def of(self, names: list[str]) -> str:
         """The text with these parameters."""
@@ -139,7 +141,10 @@ def _parts(source: str, statement: ast.stmt, whole: Piece) -> Iterator[Piece]:
         segment = ast.get_source_segment(source, node) or ""
         text = f"def {NAME}({{names}}):\n{' ' * max(len(before) - len(_GIVES), 1)}{_GIVES}{segment})\n"
         last = node.end_lineno or node.lineno
-        yield replace(whole, lines=(node.lineno, last), last=last, text=text)
+        *above, end = segment.split("\n")
+        name = "".join((OPERAND.ljust(len(above[0])) if above else "", "\n" * len(above)))
+        rest = whole.text.replace(segment, name + (" " if above else OPERAND).ljust(len(end)), 1)
+        yield replace(whole, lines=(node.lineno, last), last=last, text=text, rest=rest)
 
 
 def _run(node: ast.AST) -> Iterator[ast.AST]:

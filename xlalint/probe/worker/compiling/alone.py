@@ -26,7 +26,7 @@ from xlalint.probe.protocol import BOUNDED, DIVERGES, FAILS, RECOMPILES, Observa
 from ..backends import backend
 from ..code.limits import Limit
 from ..code.line_tracing import TooLongError
-from ..code.pieces import NAME, Piece, pieces
+from ..code.pieces import NAME, OPERAND, Piece, pieces
 from ..driving.driven import Driven, Partly
 from ..inputs.tensors import Arguments
 from .evidence import Line
@@ -80,6 +80,11 @@ class _Moment:
                 leaves[position] = other.leaves[position]
         same = all(_equal(self.leaves[position], leaves[position]) for position in self.data)
         return None if same else replace(self, leaves=leaves)
+
+    def with_operand(self, value: Any) -> _Moment:
+        """With a tensor that is computed from data, under its name."""
+        values, position = {**self.values, OPERAND: value}, len(self.leaves)
+        return replace(self, values=values, leaves=[*self.leaves, value], data=(*self.data, position))
 
     def _same_but_data(self, other: _Moment) -> bool:
         if (
@@ -211,9 +216,27 @@ class Alone:
             yield from seen
             places = {spot for one in (*known, *seen) for spot in one.spots}
             for part in piece.parts if hidden[piece] or seen else ():
-                if not limit.over:
-                    here = self._of(path, part, found[piece], ())
-                    yield from (one for one in here if places.isdisjoint(one.spots))
+                if limit.over:
+                    return
+                here = list(self._of(path, part, found[piece], ()))
+                around = self._around(part, found[piece]) if here else ()
+                if around:
+                    here += self._of(path, replace(piece, text=part.rest), around, ())
+                fresh = [one for one in here if places.isdisjoint(one.spots)]
+                places.update(spot for one in fresh for spot in one.spots)
+                yield from fresh
+
+    def _around(self, part: Piece, found: Sequence[_Moment]) -> Sequence[_Moment]:
+        """What holds where the statement around a part begins that has been run; nothing where that gives no tensor."""
+        several = []
+        for moment in found:
+            with TemporaryDirectory(prefix="xlalint-part-") as folder, backend.eager_execution():
+                try:
+                    [value] = _function(Path(folder, "part.py"), part, moment)(*moment.inputs)
+                except Exception:  # of any kind: it does not run by itself, or gives several tensors or none
+                    return ()
+            several.append(moment.with_operand(value))
+        return several
 
     def _moments(
         self, moments: _Moments, calls: Iterable[Callable[[], tuple[Any, Callable[[], Any]]]]
