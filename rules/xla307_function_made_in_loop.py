@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `tf.function(jit_compile=True)` inside a Python loop, as a decorator or as a call. Also reports a function that
-creates a compiled function, or has a factory create it, and calls it, if a loop calls that function.
+creates a compiled function, or has a factory create it, and calls it, if a loop calls that function. With a target, a
+plain `tf.function` counts as well, since the target compiles it.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU: the compiled code belongs to the function object that `tf.function` returns.
@@ -26,6 +27,7 @@ what `functools.partial`, `jax.grad` or `jax.vmap` return. The same holds for wh
 ## Not flagged
 - A function that is created once and called in a loop.
 - A function created under a condition, as caches do, and a factory that returns it.
+- A function that a loop creates together with a model or an optimizer, of which each needs its own.
 - A function that creates its step and then loops over batches, if it is called once, or creates a model as well.
 
 ## Fix safety
@@ -72,6 +74,18 @@ def train(steps):
         double(tf.ones([3]))
 
 train(4)
+""",
+            ["tf.function(jit_compile=True)"],
+            Runs(4),
+        ),
+        Bad(
+            """
+for i in range(4):
+    @tf.function(jit_compile=True)
+    def double(x):
+        return x * 2.0
+
+    double(tf.ones([3]))
 """,
             ["tf.function(jit_compile=True)"],
             Runs(4),
@@ -132,6 +146,21 @@ for _ in range(4):
         ),
     )
     good = (
+        Good(
+            """
+for rate in (0.1, 0.2):
+    optimizer = tf.keras.optimizers.SGD(rate)
+
+    @tf.function(jit_compile=True)
+    def step(x):
+        return x * 2.0
+
+    for _ in range(3):
+        step(tf.ones([3]))
+""",
+            Runs(2),
+            why="one for each optimizer",
+        ),
         Good(
             """
 def kernels(scales):

@@ -159,3 +159,59 @@ def test_a_step_that_a_plain_function_is_passed_is_judged_for_a_target(tmp_path:
     found = [one for one in check([tmp_path], Settings(target="tpu")).findings if one.code == "XLA403"]
     lines = {number for number, line in enumerate(PASSED.splitlines(), 1) if line.endswith(MARK)}
     assert {one.span.line for one in found} == lines
+
+
+MADE: Final = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+data = tf.data.Dataset.from_tensor_slices(tf.ones([8, 3])).batch(2, drop_remainder=True)
+
+def loss_of(net, x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(net(x))
+    return tape.gradient(loss, net.trainable_variables)
+
+for x in data:
+    @tf.function  # flagged
+    def step(x):
+        return loss_of(model, x)
+
+    step(x)
+
+def train(net, epochs):
+    epoch = 0
+    while epoch < epochs:
+        fast = tf.function(lambda x: loss_of(net, x))  # flagged
+        for x in data:
+            fast(x)
+        epoch += 1
+
+train(model, 3)
+
+def search(rates):
+    for rate in rates:
+        net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+        @tf.function
+        def learn(x):
+            return loss_of(net, x)
+
+        for x in data:
+            learn(x)
+
+search([0.1, 0.2])
+kinds = {}
+for kind in ("sum", "mean"):
+    kinds[kind] = tf.function(lambda x, kind=kind: loss_of(model, x))
+for x in data:
+    kinds["sum"](x)
+"""
+
+
+@pytest.mark.parametrize("target", ["tpu", None])
+def test_a_plain_function_that_a_loop_makes_is_made_again_for_a_target(tmp_path: Path, target: str | None) -> None:
+    (tmp_path / "m.py").write_text(MADE, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings(target=target)).findings if one.code == "XLA307"]
+    lines = {number for number, line in enumerate(MADE.splitlines(), 1) if line.endswith(MARK)}
+    assert {one.span.line for one in found} == (lines if target else set())

@@ -43,12 +43,43 @@ def report_compilation(
 ) -> None:
     """A function is wrapped to be compiled; `later`: it is not known yet which."""
     settings = arguments.keywords
-    if Static(True) not in (settings.get("jit_compile"), settings.get("experimental_compile")):
+    jit = Static(True) in (settings.get("jit_compile"), settings.get("experimental_compile"))
+    graphs = interpreter.options.target is not None or interpreter.project.files.clusters
+    if frame.context.kind not in NOT_TRACED or frame.context.pipeline or not (jit or graphs):
         return
-    if frame.context.kind in NOT_TRACED and not frame.context.pipeline:
+    loop = _loop_around(frame.unit, node)
+    looped = frame.python_loop > 0 or loop is not None
+    in_loop = looped and not later and not frame.guards and not is_kept(frame.unit, node)
+    in_loop = in_loop and not (loop is not None and _makes_model_in(interpreter, frame, loop))
+    if jit:
         context = Context(ContextKind.XLA, True, "a function that XLA compiles")
-        in_loop = frame.python_loop > 0 and not later and not frame.guards and not is_kept(frame.unit, node)
         interpreter.emit_on_host(frame, MakeCompiled, node, context, arguments=dict(settings), in_loop=in_loop)
+    elif in_loop and loop is not None:
+        context = Context(ContextKind.GRAPH, True, "a function of which a graph is made")
+        interpreter.emit_on_host(frame, MakeCompiled, node, context, arguments={}, in_loop=True)
+
+
+def _loop_around(unit: Unit, node: cst.CSTNode) -> cst.For | cst.While | None:
+    """The innermost loop that makes what `node` wraps, a decorator or a call, in each of its rounds."""
+    decorated = False
+    for around in unit.around(node):
+        match around:
+            case cst.Decorator():
+                decorated = True
+            case cst.FunctionDef() if decorated:
+                decorated = False
+            case cst.For() | cst.While():
+                return around
+            case cst.FunctionDef() | cst.Lambda() | cst.ClassDef() | cst.If() | cst.Try():
+                return None
+    return None
+
+
+def _makes_model_in(interpreter: Interpreter, frame: Frame, loop: cst.For | cst.While) -> bool:
+    """Whether each round of a loop makes a model or an optimizer, which needs a function of its own."""
+    targets = (it.target for it in cst.within(loop.body) if isinstance(it, cst.AssignTarget))
+    inside = frame if frame.env or frame.parent is not None else interpreter.module_frame(frame.module)
+    return any(_is_trained(interpreter.evaluate(inside, name)) for name in targets if isinstance(name, cst.Name))
 
 
 def is_kept(unit: Unit, node: cst.CSTNode) -> bool:
@@ -136,15 +167,19 @@ def _making(frame: Frame, value: FunctionValue, called: cst.BaseExpression) -> L
 
 def _makes_model(frame: Frame) -> bool:
     """Whether a function makes a model or an optimizer, beside those that it is passed."""
-    for name, value in (frame.env or {}).items():
-        if value is frame.summary.given.get(name):
-            continue
-        match value:
-            case ApiObject(name_of) if api.kind_of(name_of) in ("model", "optimizer"):
-                return True
-            case Instance(cls) if cls.is_keras("model"):
-                return True
-    return False
+    own = ((name, value) for name, value in (frame.env or {}).items() if value is not frame.summary.given.get(name))
+    return any(_is_trained(value) for _, value in own)
+
+
+def _is_trained(value: Value) -> bool:
+    """Whether it is a model or an optimizer, whose variables one compiled function has."""
+    match value:
+        case ApiObject(name_of):
+            return api.kind_of(name_of) in ("model", "optimizer")
+        case Instance(cls):
+            return cls.is_keras("model")
+        case _:
+            return False
 
 
 def report_foreign_tensors(
