@@ -635,6 +635,10 @@ class Module(Hashable, Protocol):
         """Whether the file holds tests, by its name or its folder's."""
 
     @property
+    def names_tensorflow(self) -> bool:
+        """Whether the code names TensorFlow as an `import *` gives it."""
+
+    @property
     def serves_tensorflow(self) -> bool:
         """Whether the file brings TensorFlow, or what a file of the project defines that does."""
 

@@ -102,7 +102,7 @@ class DefinedFunction:
     @property
     def uses_tensorflow(self) -> bool:
         """Whether TensorFlow can be named in the function."""
-        return self.module.file.concerns_tensorflow(self.stretch)
+        return self.module.file.concerns_tensorflow(self.stretch) or self.module.names_tensorflow
 
     @property
     def label(self) -> Location:

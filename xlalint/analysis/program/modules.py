@@ -35,6 +35,7 @@ from .python_library import BUILTINS, CONTAINERS
 _MOST_SETTINGS: Final = 64  # of a dict whose values are told apart
 # How many imports a file may be away from one that brings TensorFlow to have something to do with it.
 _STEPS_TO_TENSORFLOW: Final = 3
+_NAMED: Final = re.compile(r"\b(?:tf|keras)\s*\.")  # a file that uses it
 _TESTS: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/")
 
 
@@ -93,6 +94,14 @@ class ProjectModule:
     def is_test(self) -> bool:
         """Whether the file holds tests, by its name or its folder's."""
         return is_of_tests(self.source.display)
+
+    @cached_property
+    def names_tensorflow(self) -> bool:
+        """Whether the code names TensorFlow as an `import *` gives it, of a file of the project that imports it."""
+        if not self.outline.stars or _NAMED.search(self.file.text) is None:
+            return False
+        sources = (self.project.module_imported(self, star) for star in self.outline.stars)
+        return any(source is not None and source.file.concerns_tensorflow(None) for source in sources)
 
     @cached_property
     def serves_tensorflow(self) -> bool:
