@@ -215,3 +215,72 @@ def test_a_plain_function_that_a_loop_makes_is_made_again_for_a_target(tmp_path:
     found = [one for one in check([tmp_path], Settings(target=target)).findings if one.code == "XLA307"]
     lines = {number for number, line in enumerate(MADE.splitlines(), 1) if line.endswith(MARK)}
     assert {one.span.line for one in found} == (lines if target else set())
+
+
+MANAGER: Final = """\
+class Manager:
+    def __init__(self, batch=100, epochs=3):
+        self.epochs = epochs
+        self.model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        self.optimizer = tf.keras.optimizers.Adam()
+        self.data = self.read("train", batch)
+
+    def read(self, name, batch):
+        return tf.data.TFRecordDataset(name).map(parse).batch(batch)  # flagged
+
+    def learn(self, data):
+        def step(x):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(self.model(x))
+            gradients = tape.gradient(loss, self.model.trainable_variables)
+            self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+
+        batches = iter(data)
+        while True:
+            batch = next(batches, None)
+            if batch is None:
+                break
+            step(batch)
+
+    def run(self, data=None):
+        data = data if data else self.data
+        for _ in range(self.epochs):
+            self.learn(data)
+
+def train(model, name="train"):
+    for x in tf.data.TFRecordDataset(name).map(parse).batch(8):  # flagged
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(x))
+        print(len(tape.gradient(loss, model.trainable_variables)))
+
+def train_on(model, data):
+    for x in data:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(x))
+        print(len(tape.gradient(loss, model.trainable_variables)))
+
+def train_whole(model, name="train"):
+    for x in tf.data.TFRecordDataset(name).map(parse).batch(8, drop_remainder=True):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(x))
+        print(len(tape.gradient(loss, model.trainable_variables)))
+"""
+LIBRARIES: Final = """\
+import tensorflow as tf
+
+def parse(record):
+    return tf.io.parse_single_example(record, {"x": tf.io.FixedLenFeature([3], tf.float32)})["x"]
+"""
+
+
+@pytest.mark.parametrize("by_star", [False, True])
+def test_an_eager_step_that_nothing_calls_is_judged_by_its_shapes(tmp_path: Path, by_star: bool) -> None:
+    """Whether the file imports TensorFlow, or takes it of another file by `import *`."""
+    (tmp_path / "libraries.py").write_text(LIBRARIES, encoding="utf-8")
+    imports = "from libraries import *\n" if by_star else "import tensorflow as tf\nfrom libraries import parse\n"
+    text = imports + MANAGER
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    found = check([tmp_path], Settings(target="tpu")).findings
+    lines = {number for number, line in enumerate(text.splitlines(), 1) if line.endswith(MARK)}
+    assert {one.span.line for one in found if one.code == "XLA302"} == lines
+    assert not [one for one in found if one.code == "XLA506"]  # whoever calls it may compile it

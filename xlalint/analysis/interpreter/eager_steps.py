@@ -33,13 +33,16 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
         interpreter.emit(frame, TakeGradients, node.items[0], order=interpreter.order_of(node.items[0]))
     if context.kind is ContextKind.GRAPH:
         return replace(context, kind=ContextKind.XLA, entry=f"{context.entry}, a step of training", eager=True)
-    if context.kind is not ContextKind.HOST:
-        return context
     name = "top-level code" if frame.function is None else f"`{frame.function.qualname}`"
-    entry = f"a step of {name}, which runs eagerly"
+    if context.kind is ContextKind.OPEN:  # whoever calls it may compile it, or not: its shapes are the same
+        entry = f"a step of {name}, which nothing is seen to call"
+    elif context.kind is ContextKind.HOST:
+        entry = f"a step of {name}, which runs eagerly"
+    else:
+        return context
     step = replace(context, kind=ContextKind.XLA, autograph=True, entry=entry, eager=True)
     report_feed(interpreter, frame, step, _read(frame, node.body), node.items[0], node)
-    return step
+    return step if context.kind is ContextKind.HOST else context
 
 
 def asks_for_graph(value: FunctionValue) -> bool:
