@@ -139,3 +139,48 @@ def test_a_program_may_take_everything_from_another_file(tmp_path: Path, names: 
 def test_a_pair_that_a_strategy_passes_on_is_no_tensor(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(PAIRS, encoding="utf-8")
     assert _found(tmp_path, "XLA103", "tpu") == set()
+
+
+GIVEN: Final = """\
+import json
+import sys
+
+import tensorflow as tf
+
+class Masked(tf.keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        return tf.reduce_sum(tf.boolean_mask(y_pred, y_true > 0))  # flagged
+
+def weighted(weight):
+    def loss(y_true, y_pred):
+        tf.print(y_true)  # flagged
+        return tf.reduce_sum(y_pred) * weight
+
+    return loss
+
+def measured(y_true, y_pred):
+    tf.print(y_pred)  # flagged
+    return tf.reduce_sum(y_pred)
+
+def named(y_true, y_pred):
+    tf.print(y_pred)  # flagged
+    return tf.reduce_sum(y_pred)
+
+def train(losses, metrics):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("adam", loss=losses, metrics=metrics, jit_compile=True)
+    model.fit(tf.zeros([64, 3]), tf.zeros([64, 1]), batch_size=8)
+
+kept = []
+for name in sys.argv:
+    kept.append(measured)
+train([weighted(weight) for weight in json.load(open("weights"))], kept)
+train({name: named for name in sys.argv}, [Masked() if len(sys.argv) > 2 else "mse"])
+"""
+
+
+def test_losses_and_metrics_in_whatever_a_model_is_given(tmp_path: Path) -> None:
+    """Lists and dicts of a length that nobody knows, and one of two."""
+    (tmp_path / "m.py").write_text(GIVEN, encoding="utf-8")
+    found = {one.span.line for one in check([tmp_path], Settings()).findings if one.code in ("XLA201", "XLA403")}
+    assert found == {number for number, line in enumerate(GIVEN.splitlines(), 1) if line.endswith("# flagged")}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import options
+from ..domain.kinds import leaves, options
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -18,7 +18,6 @@ from ..domain.values import (
     FunctionValue,
     Instance,
     Origin,
-    Sequence,
     Setting,
     Static,
     Structure,
@@ -175,23 +174,11 @@ def _compile(
         (3, "metrics", "metric function"),
         (4, "weighted_metrics", "metric function"),
     ):
-        for item in _parts(arguments.get(position, keyword)):
+        for item in leaves(arguments.get(position, keyword)):
             if isinstance(item, Instance):
                 interpreter.handed.add(item.cls)
             _keras_entry(interpreter, frame, item, role, 2)
     return None if isinstance(owner, ApiObject) else NONE
-
-
-def _parts(value: Value | None) -> list[Value]:
-    match value:
-        case None:
-            return []
-        case Sequence(items=tuple(items)):
-            return [part for item in items for part in _parts(item)]
-        case Dict(entries, element):
-            return [part for item in (*entries.values(), *([element] if element else [])) for part in _parts(item)]
-        case _:
-            return [value]
 
 
 def _activation(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
