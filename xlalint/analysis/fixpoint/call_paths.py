@@ -167,13 +167,14 @@ def with_callers(found: set[Summary], seen: Iterable[Summary], leads: Callable[[
 
 
 def entered_by_host(roots: Iterable[Summary]) -> dict[Summary, None]:
-    """The analyses of compiled functions and graphs for what host code passes to them, in the order of the calls."""
+    """The analyses of compiled functions and graphs for what host code passes to them, in the order of the calls; of a
+    graph not for what a test passes."""
     return {
         callee: None
         for summary in reached_from(roots, lambda summary: summary.context.kind is not ContextKind.HOST)
         if summary.context.kind is ContextKind.HOST
         for _, callee in summary.calls
-        if callee.context.becomes_graph
+        if callee.context.kind is ContextKind.XLA or (callee.context.becomes_graph and not callee.context.aside)
     }
 
 

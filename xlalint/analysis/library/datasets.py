@@ -228,6 +228,22 @@ def _others(step: Step) -> ApiObject:
     return step.dataset(Structure(), count=None, batch=None, uniform=False, taken=None)
 
 
+def _in_windows(step: Step) -> ApiObject:
+    """`window`: a dataset for each, of as many elements as it has, unless the last ones may have fewer."""
+    size = step.get("size")
+    whole = isinstance(size, Static) and type(size.constant) is int and size.setting is None and _drops_remainder(step)
+    count = size.constant if isinstance(size, Static) and whole else None
+    window = ApiObject(DATASET, payload=step.element, facts=replace(step.facts, count=count, endless=False, taken=None))
+    return step.dataset(window, count=None, batch=None, uniform=False, taken=None)
+
+
+def one_after_the_other(owner: ApiObject, made: ApiObject) -> ApiObject:
+    """The elements of the datasets that a function makes of those of `owner`: each of these may have a last one."""
+    facts = made.facts if isinstance(made.facts, Pipeline) else Pipeline()
+    outer = owner.facts if isinstance(owner.facts, Pipeline) else Pipeline()
+    return replace(made, facts=Pipeline(endless=outer.endless, batch=facts.batch, uniform=facts.uniform))
+
+
 def _in_batches(step: Step, detail: str = "") -> ApiObject:
     """`batch`: the last one is smaller, unless it is dropped, or the elements are as many as fill all batches, as they
     do where a setting says one by one if nobody asks for more."""
@@ -406,8 +422,9 @@ def fixed_shapes(value: Value) -> bool | None:
 _STEPS: Final[dict[str, Callable[[Step], ApiObject]]] = {
     **dict.fromkeys(("cache", "prefetch", "prefetch_to_device", "shuffle", "snapshot", "with_options"), _same),
     **dict.fromkeys(("filter", "ignore_errors", "rejection_resample", "shard", "take_while", "unique"), _some),
-    **dict.fromkeys(("apply", "flat_map", "group_by_window", "interleave", "scan", "window"), _others),
+    **dict.fromkeys(("apply", "flat_map", "group_by_window", "interleave", "scan"), _others),
     "enumerate": _same,
+    "window": _in_windows,
     "batch": _in_batches,
     "rebatch": _in_batches,
     "ragged_batch": _in_batches,

@@ -78,6 +78,46 @@ def _dataset_function(
     )
 
 
+def _dataset_of_datasets(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`dataset.flat_map(f)`: the elements of all datasets that the function makes."""
+    made = _dataset_function(interpreter, frame, owner, arguments, node)
+    if not (isinstance(owner, ApiObject) and owner.api == pipelines.DATASET):
+        return made
+    given = _elements(owner.payload or Structure())
+    return _all_made(interpreter, owner, arguments.get(0, "map_func"), given) or made
+
+
+def _dataset_windows(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`dataset.group_by_window(key, f, size)`: the elements of what the function makes of each window."""
+    made = _dataset_function(interpreter, frame, owner, arguments, node)
+    if not (isinstance(owner, ApiObject) and owner.api == pipelines.DATASET):
+        return made
+    return _of_windows(interpreter, owner, arguments.get(1, "reduce_func")) or made
+
+
+def _of_windows(interpreter: Interpreter, owner: ApiObject, function: Value | None) -> Value | None:
+    window = ApiObject(pipelines.DATASET, payload=owner.payload, facts=Pipeline())
+    return _all_made(interpreter, owner, function, Arguments([UNKNOWN, window]))
+
+
+def _all_made(interpreter: Interpreter, owner: ApiObject, function: Value | None, given: Arguments) -> ApiObject | None:
+    """The elements of the datasets that a function makes; None where it is not seen to make any."""
+    found = interpreter.functions_in(function) if function is not None else ()
+    summaries = [interpreter.analyse(None, one, given, PIPELINE) for one in found]
+    if len(summaries) != 1 or summaries[0] is None:
+        return None
+    made = summaries[0].value
+    return (
+        pipelines.one_after_the_other(owner, made)
+        if isinstance(made, ApiObject) and pipelines.is_dataset(made)
+        else None
+    )
+
+
 def _dataset_apply(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
@@ -87,6 +127,10 @@ def _dataset_apply(
         case ApiObject(), ApiObject(name, payload=Dict(entries)) if name.startswith(_TRANSFORMATIONS):
             method = _METHODS_OF[name.removeprefix(_TRANSFORMATIONS)]
             given = {str(key): value for key, value in entries.items()}
+            if method == "group_by_window" and pipelines.is_dataset(owner):
+                made = _of_windows(interpreter, owner, given.get("reduce_func"))
+                if made is not None:
+                    return made
             return pipelines.after(owner, method, given, Location(frame.unit, node))
     results = [
         interpreter.call(frame, found, Arguments([owner]), node)
@@ -224,8 +268,6 @@ METHODS: Final[dict[str, MethodModel]] = {
         f"tf.data.Dataset.{name}": _dataset_function
         for name in (
             "filter",
-            "flat_map",
-            "interleave",
             "reduce",
             "scan",
             "take_while",
@@ -233,10 +275,13 @@ METHODS: Final[dict[str, MethodModel]] = {
         )
     },
     "tf.data.Dataset.apply": _dataset_apply,
+    "tf.data.Dataset.flat_map": _dataset_of_datasets,
+    "tf.data.Dataset.group_by_window": _dataset_windows,
+    "tf.data.Dataset.interleave": _dataset_of_datasets,
     ".map": _dataset_map,
     ".distribute_datasets_from_function": _from_function,
     ".experimental_distribute_datasets_from_function": _from_function,
     ".filter": _dataset_function,
-    ".flat_map": _dataset_function,
-    ".interleave": _dataset_function,
+    ".flat_map": _dataset_of_datasets,
+    ".interleave": _dataset_of_datasets,
 }
