@@ -129,7 +129,7 @@ class Functions(Interpreter):
         """The summary of a function for these arguments in this context; None where it is not analysed any deeper."""
         self.project.files.go_on()
         function = value.function
-        if context.kind in NOT_TRACED and is_plain(value, arguments):
+        if context.kind in NOT_TRACED and is_plain(value, arguments, self.project.files.is_installed):
             return None
         try:
             node, unit = function.node, function.unit

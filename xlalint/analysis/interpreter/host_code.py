@@ -3,6 +3,10 @@ top-level code is a program's."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -26,6 +30,11 @@ from ..domain.values import (
 from ..program import customary_names as libraries
 from ..program.decorators import names_jit
 from .frames import Arguments, Compilation
+
+_TEXTS: Final = re.compile(r"(\"{3}|'{3}).*?\1|\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*", re.DOTALL)
+_WORDS: Final = re.compile(r"\w+")
+_LOOPS: Final = frozenset(("async", "await", "for", "while", "yield"))
+_LONGEST_OF_SETTINGS: Final = 200  # lines
 
 # Methods of models and data sets that only eager code calls, where nothing is known of the object but the name that
 # nobody binds.
@@ -76,9 +85,9 @@ def is_of_script(tree: cst.CSTNode, shows: bool) -> bool:
     return False
 
 
-def is_plain(value: FunctionValue, arguments: Arguments) -> bool:
+def is_plain(value: FunctionValue, arguments: Arguments, is_installed: Callable[[Path], bool]) -> bool:
     """Whether a call on the host stays in plain Python: a file without TensorFlow that keeps nothing for others,
-    passed plain values."""
+    passed plain values, and not what says how a program is set up that nobody installs."""
     module = value.function.module
     if module.written or module.serves_tensorflow or arguments.rest is not None:
         return False
@@ -88,7 +97,19 @@ def is_plain(value: FunctionValue, arguments: Arguments) -> bool:
         return False
     if isinstance(value.bound, Instance) and any(map(_holds_compiled, value.bound.attributes.values())):
         return False
-    return all(map(_is_plain_value, (*arguments.positional, *arguments.keywords.values())))
+    if not all(map(_is_plain_value, (*arguments.positional, *arguments.keywords.values()))):
+        return False
+    return is_installed(module.path) or not _is_of_settings(value.function.name, value.function.text)
+
+
+@lru_cache(maxsize=1024)
+def _is_of_settings(name: str, text: str) -> bool:
+    """Whether a function in plain Python may say what a program is set to: without a loop it makes options of a command
+    line, a number or an object that has some, and takes no time to execute."""
+    if text.count("\n") > _LONGEST_OF_SETTINGS:
+        return False
+    words = frozenset(_WORDS.findall(_TEXTS.sub("", text)))
+    return words.isdisjoint(_LOOPS) and ("return" in words or name == "__init__")
 
 
 def _is_plain_value(value: Value) -> bool:
