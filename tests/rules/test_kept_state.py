@@ -32,28 +32,24 @@ model.fit(tf.ones([4, 4]), tf.zeros([4, 1]), verbose=0)
 model.predict(tf.ones([4, 4]), verbose=0)
 """
 CHANGE: Final = "self.center = 0.9 * self.center + 0.1 * tf.reduce_mean(x, axis=0, keepdims=True)"
-SET: Final = Good(LAYER.format(first="self.center = tf.zeros([1, 4])", more=""), Runs(), why="each trace begins anew")
-BY_ANOTHER: Final = Bad(
-    LAYER.format(
-        first="self.again(x); self.center = tf.zeros([1, 4])",
-        more="\n    def again(self, x):\n        self.update(x)\n",
-    ),
-    [CHANGE],
-    OUT_OF_SCOPE,
-)
-KEPT: Final = [
-    pytest.param(BY_ANOTHER, id="another method sets nothing"),
-    *(
-        pytest.param(Bad(LAYER.format(first=first, more=""), [CHANGE, *others], OUT_OF_SCOPE), id=name)
-        for name, (first, *others) in {
-            "nothing": ("x = x + 1.0",),
-            "made of what it was": ("self.center = tf.nn.relu(self.center)", "self.center = tf.nn.relu(self.center)"),
-            "read first": ("x = x - self.center; self.center = tf.zeros([1, 4])", "self.center = tf.zeros([1, 4])"),
-        }.items()
-    ),
-]
+AGAIN: Final = """
+import keras
 
+class Scaled(keras.layers.Layer):
+    def build(self, shape):
+        self.scale = self.add_weight(shape=(4,))
+        self.points = np.ones(4, "float32")
 
+    def call(self, x):
+        {first}
+        self.points = tf.cumsum(tf.nn.softmax(self.scale))
+        return x * self.points
+
+model = keras.Sequential([Scaled(), keras.layers.Dense(1)])
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(tf.ones([4, 4]), tf.zeros([4, 1]), verbose=0)
+model.predict(tf.ones([3, 4]), verbose=0)
+"""
 FOR_A_WHILE: Final = """
 import keras
 
@@ -79,8 +75,6 @@ model.predict(tf.ones([4, 4]), verbose=0)
 """
 PUT_BACK: Final = Good(FOR_A_WHILE.format(back="self.scale = before"), Runs(), why="it is put back in the same trace")
 NOT_PUT_BACK: Final = Bad(FOR_A_WHILE.format(back="y = y * before"), ["self.scale = tf.reduce_mean(x)"], OUT_OF_SCOPE)
-
-
 KEPT_ONCE: Final = Bad(
     FOR_A_WHILE.replace("self.scale = 1.0", "pass")
     .replace("before = self.scale\n        self.scale = tf.reduce_mean(x)\n        y = self.scaled(x)", "{first}")
@@ -95,16 +89,49 @@ KEPT_ONCE: Final = Bad(
     ["self.scale = y"],
     OUT_OF_SCOPE,
 )
+SILENT: Final = [
+    pytest.param(PUT_BACK, id="put back"),
+    pytest.param(
+        Good(LAYER.format(first="self.center = tf.zeros([1, 4])", more=""), Runs(), why="each trace begins anew"),
+        id="set first",
+    ),
+    *(
+        pytest.param(
+            Good(AGAIN.format(first=first), Runs(), why="a tensor of any trace knows its dtype and its shape"), id=first
+        )
+        for first in ("x = tf.cast(x, self.points.dtype)", "assert self.points.shape == (4,)")
+    ),
+]
+BY_ANOTHER: Final = Bad(
+    LAYER.format(
+        first="self.again(x); self.center = tf.zeros([1, 4])",
+        more="\n    def again(self, x):\n        self.update(x)\n",
+    ),
+    [CHANGE],
+    OUT_OF_SCOPE,
+)
+KEPT: Final = [
+    pytest.param(NOT_PUT_BACK, id="not put back"),
+    pytest.param(KEPT_ONCE, id="kept once"),
+    pytest.param(BY_ANOTHER, id="another method sets nothing"),
+    *(
+        pytest.param(Bad(LAYER.format(first=first, more=""), [CHANGE, *others], OUT_OF_SCOPE), id=name)
+        for name, (first, *others) in {
+            "nothing": ("x = x + 1.0",),
+            "made of what it was": ("self.center = tf.nn.relu(self.center)", "self.center = tf.nn.relu(self.center)"),
+            "read beside its shape": (
+                "x = x - self.center[: self.center.shape[0]]; self.center = tf.zeros([1, 4])",
+                "self.center = tf.zeros([1, 4])",
+            ),
+            "read first": ("x = x - self.center; self.center = tf.zeros([1, 4])", "self.center = tf.zeros([1, 4])"),
+        }.items()
+    ),
+]
 
 
-def test_what_is_put_back_is_not_kept() -> None:
-    assert list(examples.flagged(StateWhileTracing, KEPT_ONCE)) == []
-    assert list(examples.silent(StateWhileTracing, PUT_BACK)) == []
-    assert list(examples.flagged(StateWhileTracing, NOT_PUT_BACK)) == []
-
-
-def test_what_the_caller_sets_first_is_of_the_same_trace() -> None:
-    assert list(examples.silent(StateWhileTracing, SET)) == []
+@pytest.mark.parametrize("example", SILENT)
+def test_what_no_other_trace_reads_is_not_kept(example: Good) -> None:
+    assert list(examples.silent(StateWhileTracing, example)) == []
 
 
 @pytest.mark.parametrize("example", KEPT)
@@ -113,15 +140,6 @@ def test_what_the_caller_reads_first_is_kept(example: Bad) -> None:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize(
-    "example",
-    [
-        pytest.param(SET, id="set first"),
-        pytest.param(PUT_BACK, id="put back"),
-        pytest.param(NOT_PUT_BACK, id="not put back"),
-        pytest.param(KEPT_ONCE, id="kept once"),
-        *KEPT,
-    ],
-)
+@pytest.mark.parametrize("example", [*SILENT, *KEPT])
 def test_fit_runs_or_breaks_as_said(example: Bad | Good) -> None:
     assert list(examples.claimed(example, examples.measured_claim(example))) == []

@@ -33,6 +33,7 @@ _GROWS: Final = frozenset(("append", "appendleft", "add", "extend", "extendleft"
 _SHRINKS: Final = frozenset(("pop", "popitem", "popleft", "remove", "del"))
 _LIFTS: Final = Api("tf.init_scope")
 _CONVERTS: Final = tuple(map(Api, ("tf.cast", "tf.convert_to_tensor", "keras.ops.cast")))
+_KNOWN_OF_TENSORS: Final = frozenset(("dtype", "get_shape", "name", "ndim", "shape"))
 _CACHES: Final = (Api("functools.lru_cache"), Api("functools.cache"))
 _ADDS_UP: Final = _GROWS | _SHRINKS | {"number"}
 
@@ -300,7 +301,7 @@ def _sought_before(
     assigned only where an object has it, as a subclass says, may be a property."""
     held = _conditions(unit, statement)
     for node in _in_order(function.body, statement):
-        if _reads(node, target) and not _empties(unit, node):
+        if _reads(node, target) and not _leaves_alone(unit, node):
             if _is_assigned(unit, node):
                 return None
             if not _excludes(_conditions(unit, node), held) and (node, True) not in held:
@@ -333,11 +334,12 @@ def _excludes(conditions: list[tuple[cst.BaseExpression, bool]], others: list[tu
     )
 
 
-def _empties(unit: Unit, node: cst.CSTNode) -> bool:
-    """Whether a container is read to take all out of it: `held.clear()`."""
+def _leaves_alone(unit: Unit, node: cst.CSTNode) -> bool:
+    """Whether a value is read without use in the graph: to take all out of a container (`held.clear()`), or for what a
+    tensor of any trace knows (`x.dtype`)."""
     match next(iter(unit.around(node)), None):
-        case cst.Attribute(value=owner, attr=cst.Name(value="clear")):
-            return owner is node
+        case cst.Attribute(value=owner, attr=cst.Name(value=name)):
+            return owner is node and (name == "clear" or name in _KNOWN_OF_TENSORS)
         case _:
             return False
 
