@@ -146,6 +146,27 @@ def test_what_is_behind_a_failure_is_seen(worker: Worker, file: Path, qualname: 
     assert {line: kind for line, kind in seen(outcome).items() if line in marked} == first, outcome.observations
 
 
+LINE = """
+import tensorflow as tf
+
+
+def shifted(x):
+    n = tf.cast(tf.reduce_max(tf.abs(x)), tf.int32)
+    m = n + tf.random.uniform([], 0, 1, tf.int32)
+    return tf.pad(tf.zeros([m]), [[n, 0]])
+"""
+
+
+@pytest.mark.compiler
+def test_two_hazards_of_one_line_are_told_apart(worker: Worker, tmp_path: Path) -> None:
+    file = tmp_path / "line.py"
+    file.write_text(LINE)
+    target = Target(str(file), "shifted", given=(Given("x", "f32[4]"),), wanted=(8,), roots=(str(file),))
+    outcome = worker.ask(replace(target, autograph=False), Plan(gradients=False), Limits())
+    found = {(one.kind, *one.ops) for one in outcome.observations if one.spots and one.spots[0].line == 8}
+    assert {("fails", "Fill"), ("recompiles", "Pad")} <= found, outcome.observations
+
+
 @pytest.mark.compiler
 @pytest.mark.parametrize(("name", "autograph"), [("beyond", True), ("beyond_a_failure", False)])
 def test_indices_out_of_range_are_tried(worker: Worker, file: Path, name: str, autograph: bool) -> None:

@@ -214,7 +214,7 @@ class Alone:
                 return
             seen = [] if hidden[piece] else list(self._of(path, piece, found[piece], further.get(piece, ())))
             yield from seen
-            places = {spot for one in (*known, *seen) for spot in one.spots}
+            told = {_told(one) for one in (*known, *seen)}
             for part in piece.parts if hidden[piece] or seen else ():
                 if limit.over:
                     return
@@ -222,9 +222,8 @@ class Alone:
                 around = self._around(part, found[piece]) if here else ()
                 if around:
                     here += self._of(path, replace(piece, text=part.rest), around, ())
-                fresh = [one for one in here if places.isdisjoint(one.spots)]
-                places.update(spot for one in fresh for spot in one.spots)
-                yield from fresh
+                yield from (one for one in here if _told(one) not in told)
+                told.update(map(_told, here))
 
     def _around(self, part: Piece, found: Sequence[_Moment]) -> Sequence[_Moment]:
         """What holds where the statement around a part begins that has been run; nothing where that gives no tensor."""
@@ -295,6 +294,11 @@ class Alone:
             inside = one.spots and one.spots[0].path == path and piece.lines[0] <= one.spots[0].line <= piece.last
             if inside and one.kind in _KINDS and one.per != "shape" and not any(word in one.text for word in _KEPT):
                 yield one if _ALONE in one.text else replace(one, text=f"{_ALONE}: {one.text}")
+
+
+def _told(observation: Observation) -> tuple[Any, ...]:
+    """What is told once of a place."""
+    return observation.spots[:1], observation.kind, observation.ops
 
 
 def _arguments(moment: _Moment) -> Arguments:
