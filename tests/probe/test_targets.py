@@ -211,3 +211,26 @@ def test_code_outside_of_functions_is_a_fragment_where_it_reads_what_is_not_ther
     [(target, _)] = Targets().of_findings(findings_of(file))
     assert isinstance(target, Target)
     assert (target.kind, target.qualname, target.lines[0]) == ("fragment", "", 1)
+
+
+PICKING = """
+import tensorflow as tf
+
+
+@tf.function(jit_compile=True)
+def pick(x, ids):
+    def inner(y, positions):
+        return tf.gather(y, positions)
+
+    def checked(y):
+        tf.debugging.assert_positive(y)
+        return y
+
+    return inner(x, tf.argsort(x) + 1) + checked(x) + tf.reduce_sum(tf.gather(x, ids))
+"""
+
+
+def test_values_out_of_range_are_not_tried_where_the_function_around_makes_them(tmp_path: Path) -> None:
+    (tmp_path / "picking.py").write_text(PICKING)
+    found = {name: target.extreme for name, target in of_findings(tmp_path / "picking.py").items()}
+    assert found == {"pick": True, "pick.<locals>.inner": False, "pick.<locals>.checked": True}

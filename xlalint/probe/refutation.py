@@ -44,6 +44,10 @@ OF_GRADIENTS: Final = frozenset(("while-loop-gradient", "gradient-without-kernel
 # Rules about values that are out of a range, or no numbers.
 OF_EXTREMES: Final = frozenset(("ignored-assertion", "unchecked-index", "undefined-number"))
 
+# Those about code that is there to catch such values, also of a function inside another one, whose values the outer one
+# makes: a position that it takes from `tf.where` is never out of range.
+OF_CHECKS: Final = frozenset(("ignored-assertion",))
+
 # Rules about values that XLA wants to know when it compiles.
 _OF_CONSTANTS: Final = ("size-from-value", "position-from-value")
 

@@ -18,7 +18,7 @@ from .callers import Callers
 from .definitions import Definition, FileDefinitions
 from .knowledge import Knowledge, knowledge_of
 from .protocol import PROGRAM
-from .refutation import OF_EXTREMES, OF_LAUNCHES
+from .refutation import OF_CHECKS, OF_EXTREMES, OF_LAUNCHES
 from .target import Frame, Given, Parameter, Target
 
 _FACTORY: Final = "factory:"
@@ -82,7 +82,8 @@ class Targets:
             except TargetError as error:
                 nothing.setdefault(str(error), []).extend(here)
                 continue
-            extreme = any(finding.name in OF_EXTREMES for finding in here)
+            beyond = OF_CHECKS if _LOCALS in qualname else OF_EXTREMES
+            extreme = any(finding.name in beyond for finding in here)
             callers = tuple(dict.fromkeys((*chain.from_iterable(map(self._callers, here)), *target.callers)))
             made.append((replace(target, wanted=wanted, autograph=autograph, callers=callers, extreme=extreme), here))
         return made + [(NoTarget(reason), here) for reason, here in nothing.items()]
