@@ -76,7 +76,7 @@ RAISES = {
     **dict.fromkeys(ASKING, "this raises AttributeError"),
     "tf.GradientTape.watch": "this raises ValueError",
 }
-BEFORE = "what stands before it raises"
+BEFORE = "the code raises before it gets here"
 WARNING = Severity.WARNING
 ATTRIBUTE = "use `keras.ops.shape(x)` and `len(x.shape)`, which each backend has"
 STEP = "override `compute_loss`, which each backend calls; or write `def train_step(self, state, data)` for JAX"
@@ -309,7 +309,7 @@ class Largest(keras.callbacks.Callback):
         match event:
             case TensorflowCall(api=api, made=made) if not api.startswith(TAKING):
                 behind = made or event.context.behind
-                gets = "gets what TensorFlow is to make of a tensor" if made else "gets a tensor"
+                gets = "works on what another call of TensorFlow returns" if made else "gets a tensor"
                 what = f"`{brief(event.location.node)}` {gets}"
                 reason = BEFORE if behind else RAISES.get(api, ARRAY)
                 jax = OnJax(Effect.FAILS, what, reason, WARNING if behind else None)
