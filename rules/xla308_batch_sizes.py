@@ -478,7 +478,7 @@ for few, many in tf.data.Dataset.zip((data.batch(8), data.batch(32))):
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         yield from passed(event, self._said, SIZES, "pad to a few fixed sizes, and mask the padding")
-        known = self._sizes.setdefault(event.target, {})
+        known = self._sizes.setdefault((event.target, _program(event)), {})
         for variation in batch_sizes(event):
             if variation.axis != 0:
                 continue  # batches of what was batched before
@@ -498,3 +498,11 @@ for few, many in tf.data.Dataset.zip((data.batch(8), data.batch(32))):
                     (*draft.notes, DraftNote(before.location, f"batches of {before.detail}")),
                     draft.at_most,
                 )
+
+
+def _program(event: Event) -> str:
+    """The file that a call path starts in: what two programs or tests do with one step, they do in a process each."""
+    path, trail = event.location.path, event.trail
+    while trail is not None:
+        path, trail = trail.location.path, trail.parent
+    return path

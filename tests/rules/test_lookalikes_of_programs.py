@@ -215,6 +215,61 @@ class Grid:
     def heights(self):
         return [corner[0] for corner in self.corners()]  # flagged
 """,
+    "sizes of whole batches, and of a smaller one": """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def generate(noise):
+    return noise * 2.0
+
+def first(rows):
+    for real in rows.batch(32).take(3):
+        generate(tf.zeros((real.shape[0], 8)))
+
+def whole(rows):
+    for real in rows.batch(32, drop_remainder=True):
+        generate(tf.zeros((real.shape[0], 8)))
+
+def every(rows):
+    for real in rows.batch(32):  # flagged
+        generate(tf.zeros((real.shape[0], 8)))
+
+first(tf.data.TFRecordDataset("gs://b/a"))
+whole(tf.data.TFRecordDataset("gs://b/a"))
+every(tf.data.TFRecordDataset("gs://b/a"))
+""",
+    "arrays that fill all batches, and arrays that do not": """\
+import numpy as np
+from sklearn.datasets import make_moons
+from sklearn.model_selection import train_test_split
+from tensorflow import keras
+from tensorflow.keras.preprocessing.sequence import pad_sequences
+
+def model():
+    made = keras.Sequential([keras.layers.Dense(10)])
+    made.compile("sgd", "mse")
+    return made
+
+(x_train, t_train), (x_test, t_test) = keras.datasets.mnist.load_data()
+x_train = (x_train.reshape(-1, 784) / 255).astype(np.float32)
+model().fit(x_train, t_train, batch_size=100)
+model().fit(x_train, t_train, batch_size=99)  # flagged
+x, rest, t, t_rest = train_test_split(x_train, t_train, test_size=0.2)
+model().fit(x, t, batch_size=100)
+model().fit(x, t, batch_size=64)
+model().fit(x_train, t_train, batch_size=64)  # flagged
+model().fit(rest - x_test.mean(axis=0), t_rest, batch_size=80)
+model().fit(np.concatenate([x_train, rest]), t_rest, batch_size=100)
+model().fit(np.concatenate([x_train, rest]), t_rest, batch_size=1000)
+model().fit(np.concatenate([x_train, rest]), t_rest, batch_size=7000)  # flagged
+model().fit(np.concatenate([x_train, np.load("a.npy")]), t_rest, batch_size=100)  # flagged
+x, t = make_moons(300)
+model().fit(x, t, batch_size=10)
+model().fit(x.reshape(-1, 1), t, batch_size=10)  # flagged
+(x, t), _ = keras.datasets.imdb.load_data()
+model().fit(pad_sequences(x, maxlen=80), t, batch_size=100)
+model().fit(pad_sequences(x, maxlen=80), t, batch_size=99)  # flagged
+""",
     "a number that a loop has counted, and one that it counts": """\
 import numpy as np
 import tensorflow as tf
@@ -333,3 +388,35 @@ def test_a_function_that_runs_eagerly_is_said_once(tmp_path: Path) -> None:
     read = next(finding for finding in findings if finding.code == "XLA106")
     assert read.context is not None
     assert read.context.shown.endswith("so far it is a step of `imitate`, which runs eagerly")
+
+
+def test_batches_of_two_programs_do_not_meet(tmp_path: Path) -> None:
+    """They do in one program, whose parts stand in several files."""
+    trainer = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def step(x):
+    return tf.reduce_sum(x)
+
+def run(rows):
+    for x in rows:
+        step(x)
+"""
+    program = """\
+import tensorflow as tf
+from trainer import run
+
+def main():
+    run(tf.data.TFRecordDataset("gs://b/a").batch({}, drop_remainder=True))
+
+if __name__ == "__main__":
+    main()
+"""
+    (tmp_path / "trainer.py").write_text(trainer, encoding="utf-8")
+    (tmp_path / "train.py").write_text(program.format(32), encoding="utf-8")
+    (tmp_path / "evaluate.py").write_text(program.format(4), encoding="utf-8")
+    assert check([tmp_path], Settings()).findings == ()
+    both = program.format(4) + "    run(tf.data.TFRecordDataset('gs://b/b').batch(8, drop_remainder=True))\n"
+    (tmp_path / "evaluate.py").write_text(both, encoding="utf-8")
+    assert [finding.code for finding in check([tmp_path], Settings()).findings] == ["XLA308"]

@@ -101,8 +101,8 @@ def variations_of(value: Value | None, depth: int = 0) -> tuple[Variation, ...]:
 
 
 def of_sizes(varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
-    """Those of the variations that say that a size differs."""
-    return tuple(variation for variation in varies if variation.kind not in (LAYER, WINDOW, EVEN))
+    """Those of the variations that say that a size differs; not how large the batches of one dataset are."""
+    return tuple(variation for variation in varies if variation.kind not in (LAYER, WINDOW, EVEN, "batch"))
 
 
 def _inside(value: Sequence | Dict | OneOf) -> Iterator[Value]:

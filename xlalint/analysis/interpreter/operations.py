@@ -139,7 +139,7 @@ class Operations(Interpreter):
                 return Unknown(varies=varies)  # where a piece ends: `start + length`
             case (Array(), _) | (_, Array()):
                 held = (value.varies for value in (left, right) if isinstance(value, Array))
-                return Array(varies=reduce(united, held, ()))
+                return Array(length=_length_of(left, right), varies=reduce(united, held, ()))
             case Dict(a, x), Dict(b, y) if isinstance(sign, cst.BitOr | cst.BitOrAssign):
                 return Dict({**a, **b}, join_parts(x, y) if x and y else x or y)
             case Sequence(), Sequence() if isinstance(sign, cst.Add | cst.AddAssign):
@@ -246,3 +246,9 @@ def _is_of_caller(frame: Frame, location: Location) -> bool:
         return frame.function is not None
     around = next((it for it in frame.unit.around(location.node) if isinstance(it, cst.FunctionDef)), None)
     return around is not frame.function.node
+
+
+def _length_of(left: Value, right: Value) -> int | None:
+    """How long an array is that is computed of an array and something else: as long as the arrays that are known."""
+    known = {value.length for value in (left, right) if isinstance(value, Array) and value.length is not None}
+    return known.pop() if len(known) == 1 else None

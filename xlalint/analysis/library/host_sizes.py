@@ -76,6 +76,7 @@ _COPYING: Final = frozenset(("np.array", "np.asarray"))
 # What changes how long each item of a list is.
 _ITEMS: Final = frozenset(("cut", "sized"))
 PIECES: Final = "pieces"  # the detail of what is smaller in some of the pieces that an array is split into
+_IN_ROWS: Final = frozenset(("np.concatenate", "np.vstack"))
 _JOINING: Final = frozenset(("concatenate", "concat", "hstack", "vstack", "row_stack"))
 
 
@@ -97,6 +98,8 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         found = tuple(each for each in stacked.varies if each.kind in _LISTS)
         if stacked.steps and isinstance(result, Array) and name.rpartition(".")[2] not in _JOINING:
             result = replace(result, length=stacked.steps)
+        if isinstance(result, Array) and name in _IN_ROWS and arguments.get("axis", Static(0)) == Static(0):
+            result = replace(result, length=_sum_of(stacked))
         if looped and name.rpartition(".")[2] not in _JOINING:  # rows that are stacked once are of one length
             found = united(found, _of_items(stacked))
         return varied(result, found)
@@ -107,6 +110,12 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
     if name in _SIZES:
         return varied(result, tuple(_of_sizes(name, arguments, location, looped)))
     return result
+
+
+def _sum_of(arrays: Sequence) -> int | None:
+    """How long arrays are that are put behind each other."""
+    lengths = [array.length for array in arrays.items or () if isinstance(array, Array) and array.length is not None]
+    return sum(lengths) if lengths and len(lengths) == len(arrays.items or ()) else None
 
 
 def _reshaped(given: Value, arguments: Mapping[str, Value]) -> tuple[Variation, ...]:

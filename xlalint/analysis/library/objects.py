@@ -206,6 +206,22 @@ def method_parameters(owner: Value, method: str) -> tuple[str, ...] | None:
     return names[1:] if names and path.startswith("tnp.") else names
 
 
+def _rows_of(owner: Array, arguments: Mapping[str, Value]) -> int | None:
+    """How long an array is in another shape: as `(n, ..)` says, and as before where `(-1, ..)` puts its rows, which
+    have several elements, into another shape."""
+    first, *_ = *arguments.values(), None
+    dimensions = first.items if isinstance(first, Sequence) else tuple(arguments.values())
+    match dimensions:
+        case (Static(-1), _, *others) if dimensions[1:] != (Static(1),) and all(
+            isinstance(other, Static) for other in others
+        ):
+            return owner.length
+        case (Static(int() as length), *_) if length >= 0:
+            return length
+        case _:
+            return None
+
+
 def call_method(owner: Value, method: str, arguments: Mapping[str, Value], location: Location) -> Value:
     """The abstract result of `owner.method(..)`; arguments are named as `method_parameters` says."""
     match owner:
@@ -218,6 +234,8 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], locat
         case Array():
             if method in ("item", "tolist", "tobytes", "__len__"):
                 return STATIC
+            if method == "reshape":
+                return Array(owner.dtype, _rows_of(owner, arguments))
             return owner if method in _KEEPING else Array(owner.dtype)
         case Sequence("tuple", items):
             return _shape_method(owner, items, method)

@@ -1,11 +1,12 @@
-"""What other libraries cut data into batches with, on the host: the last batch may be smaller."""
+"""What other libraries cut data into batches with, on the host: the last batch may be smaller; and into halves."""
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Sequence, Slice, Static, Value, Variation
+from ..domain.values import UNKNOWN, Array, Sequence, Slice, Static, Value, Variation
 from ..domain.varying_shapes import LAST, STEPS
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED
@@ -40,8 +41,47 @@ def _chunks(place: int) -> FunctionModel:
     return handle
 
 
+def _halves(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`train_test_split(x, y, test_size=0.2)`: of each array the examples to train with, and those to test with."""
+    if not any(isinstance(value, Array) and value.length is not None for value in arguments.positional):
+        return None
+    parts: list[Value] = []
+    for value in arguments.positional:
+        if not isinstance(value, Array):
+            parts += [UNKNOWN, UNKNOWN]
+            continue
+        tested = None if value.length is None else _tested(value.length, arguments)
+        trained = None if tested is None or value.length is None else value.length - tested
+        parts += [Array(value.dtype, trained, value.varies), Array(value.dtype, tested, value.varies)]
+    return Sequence("list", tuple(parts))
+
+
+def _tested(count: int, arguments: Arguments) -> int | None:
+    """How many of so many examples are kept to test with: a quarter, if nobody says."""
+    if "train_size" in arguments.keywords:
+        return None
+    match arguments.keywords.get("test_size", Static(0.25)):
+        case Static(float() as share) if 0 < share < 1:
+            return math.ceil(count * share)
+        case Static(int() as number) if 0 < number < count:
+            return number
+        case _:
+            return None
+
+
+def _examples(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`make_moons(n)`: so many examples, and what they are."""
+    match arguments.get(0, "n_samples") or Static(100):
+        case Static(int() as count):
+            return Sequence("tuple", (Array("float", count), Array(None, count)))
+        case _:
+            return None
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **dict.fromkeys(("sklearn.utils.gen_batches", "sklearn.utils.gen_even_slices"), _slices),
     **dict.fromkeys(("more_itertools.chunked", "more_itertools.more.chunked", "itertools.batched"), _chunks(0)),
+    "sklearn.model_selection.train_test_split": _halves,
+    **{f"sklearn.datasets.make_{name}": _examples for name in ("classification", "circles", "moons", "regression")},
     **dict.fromkeys(("toolz.partition_all", "cytoolz.partition_all"), _chunks(1)),
 }

@@ -182,9 +182,11 @@ def _pad_sequences(
     interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """Keras's own: as long as the longest that it is passed, unless `maxlen` says how long."""
+    given = arguments.get(0, "sequences")
+    rows = given.length if isinstance(given, Array) else None
     if arguments.get(1, "maxlen") not in (None, NONE):
-        return Array("int")
-    return Array("int", varies=(Variation("longest", Location(frame.unit, node), axis=1, detail="maxlen"),))
+        return Array("int", rows)
+    return Array("int", rows, varies=(Variation("longest", Location(frame.unit, node), axis=1, detail="maxlen"),))
 
 
 _OF_CLASSES: Final[dict[str, MethodModel]] = {
