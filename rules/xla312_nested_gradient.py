@@ -445,7 +445,10 @@ model.fit(tf.random.normal([32, 3]), tf.random.normal([32, 1]), batch_size=8, ve
         return Rewrite("Remove the inner `tf.function`", (remove(path.apart),), Safety.UNSAFE, DIFFERS)
 
 
-MESSAGE = "a `tf.function` inside of compiled code: XLA recompiles its gradient for every new value"
+MESSAGE = (
+    "a `tf.function` inside of compiled code: XLA recompiles its gradient for every new value of its arguments and of "
+    "the weights that it reads"
+)
 DIFFERS = "where other code calls the function, which then runs eagerly"
 
 

@@ -296,7 +296,7 @@ model.compile("adam", "mse", run_eagerly=True)
                     f"`{brief(event.location.node)}` is not in a `tf.function`: XLA compiles nothing of this step, and "
                     "each operation runs by itself",
                     Effect.TPU,
-                    "call the step in a function with `@tf.function`",
+                    "put this step into a function with `@tf.function`",
                 )
             case Program(steps=steps) if not any(step.api in GRAPHS for step in steps):
                 for step in steps:

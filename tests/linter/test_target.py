@@ -76,15 +76,15 @@ def test_what_becomes_of_it_on_a_tpu_is_said(tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "step.py").write_text(STEP, encoding="utf-8")
     ends = {
         (): [
-            "for every new value, and does not compile it under a TPU strategy",
+            "for every new value; under a TPU strategy it does not compile",
             "for every new value",
             "for every new value",
         ],
         ("--target", "cpu"): ["for every new value"] * 3,
         ("--target", "tpu"): [
-            "for every new value, and does not compile it under a TPU strategy",
-            "for every new value, but only once under a TPU strategy, with a bounded dynamic shape",
-            "for every new value, but only once under a TPU strategy",
+            "for every new value; under a TPU strategy it does not compile",
+            "for every new value; under a TPU strategy it compiles once, with a bounded dynamic shape",
+            "for every new value; under a TPU strategy it compiles once",
         ],
     }
     for options, expected in ends.items():
@@ -156,9 +156,9 @@ def test_a_tpu_takes_values_as_other_compilers_take_those_of_a_loop() -> None:
 
 def test_examples_are_judged_as_a_tpu_compiler_judges_them() -> None:
     said = {
-        TpuOutcome.OK: "only once under",
+        TpuOutcome.OK: "it compiles once",
         TpuOutcome.BOUNDED: "with a bounded",
-        TpuOutcome.FAILS: "does not compile it under",
+        TpuOutcome.FAILS: "it does not compile",
     }
     judged = 0
     for rule in all_rules():

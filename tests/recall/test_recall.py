@@ -20,7 +20,7 @@ from tests.compiler.claims import claim
 
 from .fixtures import CASES, Case, Hazard, all_cases
 
-FOR_A_TPU = "does not compile it under a TPU strategy"
+FOR_A_TPU = "under a TPU strategy it does not compile"
 RECALL = 0.95  # of the hazards must be found
 HAZARDS = 160  # at least so many stand in the fixtures, and as many look-alikes
 

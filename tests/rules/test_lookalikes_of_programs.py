@@ -270,6 +270,29 @@ model().fit(x.reshape(-1, 1), t, batch_size=10)  # flagged
 model().fit(pad_sequences(x, maxlen=80), t, batch_size=100)
 model().fit(pad_sequences(x, maxlen=80), t, batch_size=99)  # flagged
 """,
+    "a tensor that has grown, and one that grows": """\
+import tensorflow as tf
+
+@tf.function
+def step(x):
+    return tf.reduce_sum(x)
+
+def grown(x):
+    for _ in range(4):
+        x = tf.concat([x, tf.ones((1, 4))], axis=0)
+    for _ in range(8):
+        step(x)
+    return x
+
+def grows(x):
+    for _ in range(8):
+        for _ in range(4):
+            x = tf.concat([x, tf.ones((1, 4))], axis=0)  # flagged
+        step(x)
+
+grown(tf.ones((1, 4)))
+grows(tf.ones((1, 4)))
+""",
     "a number that a loop has counted, and one that it counts": """\
 import numpy as np
 import tensorflow as tf

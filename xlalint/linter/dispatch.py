@@ -51,9 +51,9 @@ TPU: Final = frozenset(("tpu",))
 ELSEWHERE: Final = frozenset(("cpu", "gpu"))  # what code is for of which nothing else is known
 # What becomes under a TPU's strategy of that for which XLA compiles again, by value: its effect, and what is said.
 _BY_SHAPES: Final = {
-    TpuOutcome.OK: (Effect.RECOMPILES, ", but only once under a TPU strategy"),
-    TpuOutcome.BOUNDED: (Effect.NAMED, ", but only once under a TPU strategy, with a bounded dynamic shape"),
-    TpuOutcome.FAILS: (Effect.FAILS, ", and does not compile it under a TPU strategy"),
+    TpuOutcome.OK: (Effect.RECOMPILES, "; under a TPU strategy it compiles once"),
+    TpuOutcome.BOUNDED: (Effect.NAMED, "; under a TPU strategy it compiles once, with a bounded dynamic shape"),
+    TpuOutcome.FAILS: (Effect.FAILS, "; under a TPU strategy it does not compile"),
 }
 
 
@@ -442,7 +442,7 @@ def _finding(
         (note.location, note.text, note.consumer): None
         for one in handled
         for note in one.draft.notes
-        if note.location != location
+        if (note.location.path, note.location.span) != (location.path, location.span)
     }  # a dict keeps the order
     return Finding(
         path=location.path,

@@ -17,7 +17,7 @@ from ..domain.values import (
     Variation,
     Wrapped,
 )
-from ..domain.varying_shapes import GROWN, MASKED, filtered, variations_of
+from ..domain.varying_shapes import GROWN, JOINED, MASKED, filtered, variations_of
 from ..files.unit import Location, Unit
 from ..library import api
 from ..library.host_shapes import READ
@@ -207,6 +207,8 @@ def passed_values(arguments: Arguments, node: cst.CSTNode) -> list[tuple[Value, 
 def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
     """Whether what a loop of the same function makes vary is read within that loop: after it, it stays what it is."""
     location, leaves = variation.location, variation.kind != GROWN
+    if variation.kind in JOINED and location.unit is frame.unit:
+        return not _is_behind_loops(location, node)
     if variation.kind not in _OF_LOOPS or location.unit is not frame.unit:
         return leaves
     around = dict.fromkeys((node, *frame.unit.around(node)))
@@ -218,6 +220,21 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
                 function = next((it for it in frame.unit.around(outside) if isinstance(it, cst.FunctionDef)), None)
                 return outside in around or (leaves and function is not None and function not in around)
     return leaves
+
+
+def _is_behind_loops(location: Location, node: cst.CSTNode) -> bool:
+    """Whether the loops that make a tensor longer are over where the same function reads it."""
+    around = dict.fromkeys((node, *location.unit.around(node)))
+    loops = False
+    for outside in location.unit.around(location.node):
+        match outside:
+            case cst.For() | cst.While():
+                loops = True
+                if outside in around:
+                    return False
+            case cst.FunctionDef() | cst.Lambda():
+                return loops and outside in around
+    return loops
 
 
 def report_feed(

@@ -76,6 +76,11 @@ _COPYING: Final = frozenset(("np.array", "np.asarray"))
 # What changes how long each item of a list is.
 _ITEMS: Final = frozenset(("cut", "sized"))
 PIECES: Final = "pieces"  # the detail of what is smaller in some of the pieces that an array is split into
+# Functions of NumPy whose result is as long as what they are passed: `expand_dims`, where the new dimension is not the
+# first.
+_AS_LONG: Final = frozenset(
+    f"np.{name}" for name in ("abs", "array", "asarray", "ascontiguousarray", "clip", "expand_dims", "float32")
+)
 _IN_ROWS: Final = frozenset(("np.concatenate", "np.vstack"))
 _JOINING: Final = frozenset(("concatenate", "concat", "hstack", "vstack", "row_stack"))
 
@@ -89,6 +94,11 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         for value in arguments.values():
             found = united(found, value.varies if isinstance(value, Static) else ())
         return replace(result, varies=found) if found else result
+    if name in _AS_LONG and isinstance(result, Array):
+        given = next(iter(arguments.values()), None)
+        behind = name != "np.expand_dims" or arguments.get("axis", arguments.get("*1", Static(0))) != Static(0)
+        if isinstance(given, Array) and behind:
+            result = replace(result, length=given.length)
     if name in _STACKING:
         stacked = next(iter(arguments.values()), None)
         if isinstance(stacked, Array) and name in _COPYING:
