@@ -293,6 +293,24 @@ def grows(x):
 grown(tf.ones((1, 4)))
 grows(tf.ones((1, 4)))
 """,
+    "a script that misses a name": """\
+import random
+
+from detector import Detector
+
+helpers.download("weights")
+
+# tf.debugging.enable_check_numerics()
+
+detector = Detector("weights")
+print(detector.detect(random.choice(["a.png", "b.png"])))
+""",
+    "a piece of documentation": """\
+import random
+
+x = tf.concat([tf.ones(2), tf.ones(3)], axis=0)
+y = x * random.random()  # flagged
+""",
     "a number that a loop has counted, and one that it counts": """\
 import numpy as np
 import tensorflow as tf

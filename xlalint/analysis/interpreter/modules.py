@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Final
+
 from ...findings.codes import UNFINISHED_FILE
 from ...syntax.expression_builder import NestedTooDeepError
 from ..budget import Clock
@@ -19,6 +22,8 @@ from .contexts import HOST, Context, ContextKind
 from .frames import Frame, Summary
 from .host_code import is_of_script
 from .interface import Interpreter, Models, Options
+
+_CUSTOMARY: Final = frozenset(("tf", "keras"))
 
 
 class Modules(Interpreter):
@@ -47,13 +52,16 @@ class Modules(Interpreter):
         with self.writes.apart():
             self._run_module(frame)
             self.host_roots.append(frame.summary)
-            if frame.undefined and module.source.linted and self._is_fragment(module):
+            if frame.undefined and module.source.linted and self._is_fragment(module, frame.undefined):
                 self._run_fragment(module, frame)
 
-    def _is_fragment(self, module: Module) -> bool:
+    def _is_fragment(self, module: Module, undefined: Collection[str]) -> bool:
         """Whether a reader thinks of a compiled function around the top-level code: there is nothing that only a
-        program does, and but for a snippet no import of TensorFlow."""
+        program does, and but for a snippet no import of TensorFlow, whose names the code uses if it imports others."""
         if not (module.file.may_be_fragment or module.file.may_be_snippet):
+            return False
+        imports = not module.file.may_be_snippet and any(True for _ in module.all_imported())
+        if imports and _CUSTOMARY.isdisjoint(undefined):
             return False
         units = (self.unit_of(module, stretch.first, stretch) for stretch in module.outline.code)
         shows = not module.file.may_be_fragment
