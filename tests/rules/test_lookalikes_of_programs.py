@@ -63,7 +63,8 @@ PROGRAMS: Final = {
     "a step that the program runs": STEP.format(step="") + "for x in batches:\n    net.test_step(x)\n",
     "a step that Keras runs, too": STEP.format(step=FLAG)
     + "net.compile('sgd', 'mse')\nfor x in batches:\n    net.test_step(x)\n",
-    "a step that is compiled": STEP.format(step=FLAG) + "for x in batches:\n    tf.function(net.test_step)(x)\n",
+    "a step that is compiled": STEP.format(step=FLAG)
+    + "step = tf.function(net.test_step)\nfor x in batches:\n    step(x)\n",
     "layers in an input pipeline": """\
 import tensorflow as tf
 from tensorflow import keras
