@@ -41,6 +41,14 @@ def batch_sizes(event: FeedCompiled) -> tuple[Variation, ...]:
     return ()
 
 
+def program_of(event: FeedCompiled) -> str:
+    """The file that a call path starts in: what two programs or tests do with one step, they do in a process each."""
+    path, trail = event.location.path, event.trail
+    while trail is not None:
+        path, trail = trail.location.path, trail.parent
+    return path
+
+
 def fed(
     event: FeedCompiled,
     variation: Variation,

@@ -35,7 +35,7 @@ from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
 
-from ._feeds import batch_sizes, fed, passed
+from ._feeds import batch_sizes, fed, passed, program_of
 
 SIZES = {
     "sized": "has a size that changes from call to call",
@@ -478,7 +478,7 @@ for few, many in tf.data.Dataset.zip((data.batch(8), data.batch(32))):
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         yield from passed(event, self._said, SIZES, "pad to a few fixed sizes, and mask the padding")
-        known = self._sizes.setdefault((event.target, _program(event)), {})
+        known = self._sizes.setdefault((event.target, program_of(event)), {})
         for variation in batch_sizes(event):
             if variation.axis != 0:
                 continue  # batches of what was batched before
@@ -498,11 +498,3 @@ for few, many in tf.data.Dataset.zip((data.batch(8), data.batch(32))):
                     (*draft.notes, DraftNote(before.location, f"batches of {before.detail}")),
                     draft.at_most,
                 )
-
-
-def _program(event: Event) -> str:
-    """The file that a call path starts in: what two programs or tests do with one step, they do in a process each."""
-    path, trail = event.location.path, event.trail
-    while trail is not None:
-        path, trail = trail.location.path, trail.parent
-    return path
