@@ -1,14 +1,14 @@
 """What the probe says of functions that the linter flags, in packages and programs: `flagged.txt` lists them, pinned.
 
     python -m tests.corpus.flagged --python INTERPRETER --sources FOLDER [--results FILE] [--processes N] [--aside]
-                                   [--timeout SECONDS] [--reports FOLDER] [PROJECT ..]
+                                   [--unseen] [--timeout SECONDS] [--reports FOLDER] [PROJECT ..]
 
 The interpreter has the packages; the folder has a checkout of each repository, by its name. Every third function is
-kept aside, and run with `--aside` only. Runs their code, in the probe's own processes, a few functions at a time. What
-the file of results has is not run again, and a project of which the folder of reports has what the linter found is not
-linted again: after a change of the analyser, empty it. Prints each function with the verdicts on its findings, then of
-how many functions inputs were found for, and how many of the findings that say `fails`, `diverges` or `recompiles` were
-confirmed.
+kept aside, and run with `--aside` only; `--unseen`: all of `flagged_unseen.txt`, which was run once. Runs their code,
+in the probe's own processes, a few functions at a time. What the file of results has is not run again, and a project
+of which the folder of reports has what the linter found is not linted again: after a change of the analyser, empty it.
+Prints each function with the verdicts on its findings, then of how many functions inputs were found for, and how many
+of the findings that say `fails`, `diverges` or `recompiles` were confirmed.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from .drive import folder_of
 from .verdicts import LIMITS, kind_of, line_of
 
 LIST: Final = Path(__file__).with_name("flagged.txt")
+UNSEEN: Final = LIST.with_name("flagged_unseen.txt")
 EFFECTS: Final = frozenset((Effect.FAILS, Effect.DIVERGES, Effect.RECOMPILES))
 _ASIDE: Final = 3
 _AT_ONCE: Final = 4  # functions for which a project is linted once
@@ -169,11 +170,13 @@ def main() -> None:
     parser.add_argument("--sources", type=Path, default=Path(), help="the folder of the checkouts")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a function")
     parser.add_argument("--aside", action="store_true", help="run those that are kept aside")
+    parser.add_argument("--unseen", action="store_true", help="run those of which nothing was known, all of them")
     parser.add_argument("--results", type=Path, help="where results are kept, a line of JSON each")
     parser.add_argument("--reports", type=Path, help="where the linter's reports are kept, a file for each project")
     parser.add_argument("--processes", type=int, default=1, help="how many run at once")
     given = parser.parse_args()
-    wanted = [one for one in part(given.aside) if not given.projects or one.name in given.projects]
+    listed = list(flagged(UNSEEN)) if given.unseen else part(given.aside)
+    wanted = [one for one in listed if not given.projects or one.name in given.projects]
     known = [one for one in _known(given.results) if one.function in wanted]
     for result in known:
         print(result, flush=True)
