@@ -116,6 +116,25 @@ class Net(keras.Model):
             backend="jax",
             why="nothing is raised; the page of the two trainers has it, on both backends",
         ),
+        Bad(
+            """
+import keras
+from keras import ops
+
+SCALE = keras.Variable(1.0, trainable=False)
+
+class Scaled(keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        error = ops.mean(ops.square(y_true - y_pred), axis=-1)
+        SCALE.assign(ops.mean(error))
+        return error / ops.stop_gradient(SCALE + 1.0)
+""",
+            ["SCALE.assign(ops.mean(error))"],
+            None,
+            effect=Effect.DIVERGES,
+            backend="jax",
+            why="nothing is raised; a loss holds no variables of its own either",
+        ),
     )
     good = (
         Good(
@@ -166,6 +185,20 @@ class L(keras.layers.Layer):
 """,
             None,
             why="TensorFlow's graph changes the variable itself",
+        ),
+        Good(
+            """
+import keras
+
+SCALE = keras.Variable(2.0, trainable=False)
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return x * SCALE
+""",
+            None,
+            backend="jax",
+            why="it is read alone",
         ),
         Good(
             """
