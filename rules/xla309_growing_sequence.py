@@ -47,6 +47,13 @@ STEP = """
 def step(tokens):
     return tf.reduce_sum(tokens, axis=1, keepdims=True)
 """
+MODEL = """
+import keras
+import numpy as np
+
+model = keras.Sequential([keras.Input((None, 4)), keras.layers.Conv1D(4, 3, padding="same")])
+model.compile("adam", "mse", jit_compile=True)
+"""
 
 
 class GrowingSequence(Rule):
@@ -187,8 +194,27 @@ for _ in range(3):
             Runs(3),
             why="a part is put before the whole",
         ),
+        Bad(
+            f"""{MODEL}
+frames = np.ones((1, 3, 4), "float32")
+for _ in range(4):
+    frames = np.concatenate([frames, model.predict(frames, verbose=0)[:, -1:]], axis=1)
+""",
+            ["np.concatenate([frames, model.predict(frames, verbose=0)[:, -1:]], axis=1)"],
+            Runs(4),
+            why="what a model predicts is appended to what it is given next",
+        ),
     )
     good = (
+        Good(
+            f"""{MODEL}
+frames = np.ones((1, 3, 4), "float32")
+for _ in range(4):
+    frames = np.concatenate([frames[:, 1:], model.predict(frames, verbose=0)[:, -1:]], axis=1)
+""",
+            Runs(1),
+            why="the oldest frame goes as a new one comes",
+        ),
         Good(
             """
 import numpy as np

@@ -55,7 +55,7 @@ _LOOPS: Final = {
     "fit_generator": {"generator": "train", "validation_data": "test"},
 }
 _FIRST: Final = ("x", "generator")  # where the data stand, before anything else
-_WHOLE: Final = frozenset(("cut", "filled", "grown", "sized"))  # what makes arrays of another size each time
+_WHOLE: Final = frozenset(("cut", "filled", "grown", "grows", "sized"))  # what makes arrays of another size each time
 _SIZES: Final = {"fit": 2, "evaluate": 2, "predict": 1}  # where the size of batches stands
 # The argument that says how many batches a step takes, where each run of it starts at the first. An epoch of
 # training goes on where the one before has ended, and meets the last batch (measured).
