@@ -266,7 +266,12 @@ model().fit(np.concatenate([x_train, rest]), t_rest, batch_size=7000)  # flagged
 model().fit(np.concatenate([x_train, np.load("a.npy")]), t_rest, batch_size=100)  # flagged
 x, t = make_moons(300)
 model().fit(x, t, batch_size=10)
-model().fit(x.reshape(-1, 1), t, batch_size=10)  # flagged
+model().fit(x.reshape(-1, 1), np.ones(600), batch_size=40)
+model().fit(x.reshape(-1, 1), np.ones(600), batch_size=70)  # flagged
+model().fit(np.ones((50, 64, 3)).reshape(-1, 32, 3) / 2, np.ones(100), batch_size=20)
+model().fit(np.ones((50, 64, 3)).reshape(-1, 32, 3) / 2, np.ones(100), batch_size=50)
+model().fit(np.ones((50, 64, 3)).reshape(-1, 32, 3) / 2, np.ones(100), batch_size=40)  # flagged
+model().fit(np.load("a.npy").reshape(-1, 4), np.load("b.npy"), batch_size=100)  # flagged
 (x, t), _ = keras.datasets.imdb.load_data()
 model().fit(pad_sequences(x, maxlen=80), t, batch_size=100)
 model().fit(pad_sequences(x, maxlen=80), t, batch_size=99)  # flagged

@@ -18,6 +18,18 @@ Axes: TypeAlias = frozenset[int]
 FIRST: Final[Axes] = frozenset((0,))
 
 
+def product_of(dimensions: Iterable[Value]) -> int | None:
+    """How many elements some dimensions make; None where one is not a known number."""
+    product = 1
+    for dimension in dimensions:
+        match dimension:
+            case Static(int() as size) if size >= 0:
+                product *= size
+            case _:
+                return None
+    return product
+
+
 def numbers_of(value: Value | None) -> tuple[int, ...] | None:
     """The axes that an argument names; None where that is not known, or nothing is given."""
     match value:

@@ -159,7 +159,8 @@ def _meet_arrays(a: Array, b: Array) -> Array:
     if a == b:
         return a
     length = a.length if a.length == b.length else None
-    return Array(a.dtype if a.dtype == b.dtype else None, length, united(a.varies, b.varies))
+    row = a.row if a.row == b.row else None
+    return Array(a.dtype if a.dtype == b.dtype else None, length, united(a.varies, b.varies), row)
 
 
 def _meet_unknown(a: Unknown, b: Unknown) -> Unknown:

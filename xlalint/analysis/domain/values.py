@@ -230,11 +230,13 @@ class Structure(Record):
 
 
 class Array(Record):
-    """A NumPy array: host data, constant to the compiler. `length`: its first dimension, where it is known."""
+    """A NumPy array: host data, constant to the compiler. `length`: its first dimension, and `row`: how many elements
+    stand at each of its positions, where they are known."""
 
     dtype: str | None = None
     length: int | None = None
     varies: tuple[Variation, ...] = ()
+    row: int | None = None
 
 
 class Sequence(Record):

@@ -139,7 +139,7 @@ class Operations(Interpreter):
                 return Unknown(varies=varies)  # where a piece ends: `start + length`
             case (Array(), _) | (_, Array()):
                 held = (value.varies for value in (left, right) if isinstance(value, Array))
-                return Array(length=_length_of(left, right), varies=reduce(united, held, ()))
+                return Array(None, _length_of(left, right), reduce(united, held, ()), _row_of(left, right))
             case Dict(a, x), Dict(b, y) if isinstance(sign, cst.BitOr | cst.BitOrAssign):
                 return Dict({**a, **b}, join_parts(x, y) if x and y else x or y)
             case Sequence(), Sequence() if isinstance(sign, cst.Add | cst.AddAssign):
@@ -252,3 +252,12 @@ def _length_of(left: Value, right: Value) -> int | None:
     """How long an array is that is computed of an array and something else: as long as the arrays that are known."""
     known = {value.length for value in (left, right) if isinstance(value, Array) and value.length is not None}
     return known.pop() if len(known) == 1 else None
+
+
+def _row_of(left: Value, right: Value) -> int | None:
+    """How many elements the rows of an array have that is computed with a number, which leaves its shape."""
+    match left, right:
+        case (Array(row=row), Static(int() | float())) | (Static(int() | float()), Array(row=row)):
+            return row
+        case _:
+            return None

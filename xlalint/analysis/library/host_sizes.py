@@ -98,7 +98,7 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         given = next(iter(arguments.values()), None)
         behind = name != "np.expand_dims" or arguments.get("axis", arguments.get("*1", Static(0))) != Static(0)
         if isinstance(given, Array) and behind:
-            result = replace(result, length=given.length)
+            result = replace(result, length=given.length, row=given.row)
     if name in _STACKING:
         stacked = next(iter(arguments.values()), None)
         if isinstance(stacked, Array) and name in _COPYING:

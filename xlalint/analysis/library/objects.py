@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ...facts.names import known, parameters
+from ..domain.bounds import product_of
 from ..domain.values import (
     NONE,
     STATIC,
@@ -206,20 +207,20 @@ def method_parameters(owner: Value, method: str) -> tuple[str, ...] | None:
     return names[1:] if names and path.startswith("tnp.") else names
 
 
-def _rows_of(owner: Array, arguments: Mapping[str, Value]) -> int | None:
-    """How long an array is in another shape: as `(n, ..)` says, and as before where `(-1, ..)` puts its rows, which
-    have several elements, into another shape."""
+def _reshaped(owner: Array, arguments: Mapping[str, Value]) -> Array:
+    """An array in another shape: as long as `(n, ..)` says, or as `(-1, ..)` leaves, which may cut and join rows."""
     first, *_ = *arguments.values(), None
-    dimensions = first.items if isinstance(first, Sequence) else tuple(arguments.values())
-    match dimensions:
-        case (Static(-1), _, *others) if dimensions[1:] != (Static(1),) and all(
-            isinstance(other, Static) for other in others
-        ):
-            return owner.length
-        case (Static(int() as length), *_) if length >= 0:
-            return length
+    shape = first.items if isinstance(first, Sequence) else tuple(arguments.values())
+    match shape:
+        case (Static(-1), *others):
+            row = product_of(others)
+            if owner.length is None or owner.row is None or not row:
+                return Array(owner.dtype, row=row)
+            return Array(owner.dtype, owner.length * owner.row // row, row=row)
+        case (Static(int() as length), *others) if length >= 0:
+            return Array(owner.dtype, length, row=product_of(others))
         case _:
-            return None
+            return Array(owner.dtype)
 
 
 def call_method(owner: Value, method: str, arguments: Mapping[str, Value], location: Location) -> Value:
@@ -235,7 +236,7 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], locat
             if method in ("item", "tolist", "tobytes", "__len__"):
                 return STATIC
             if method == "reshape":
-                return Array(owner.dtype, _rows_of(owner, arguments))
+                return _reshaped(owner, arguments)
             return owner if method in _KEEPING else Array(owner.dtype)
         case Sequence("tuple", items):
             return _shape_method(owner, items, method)

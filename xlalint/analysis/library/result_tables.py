@@ -311,15 +311,16 @@ TENSOR_PARAMETERS: Final = {
     "in_top_k": "predictions targets",
 }
 
-# The data sets that Keras loads as arrays: how many examples to train with and to test with.
-DATASET_SIZES: Final = {
-    "keras.datasets.boston_housing.load_data": (404, 102),
-    "keras.datasets.cifar10.load_data": (50_000, 10_000),
-    "keras.datasets.cifar100.load_data": (50_000, 10_000),
-    "keras.datasets.fashion_mnist.load_data": (60_000, 10_000),
-    "keras.datasets.imdb.load_data": (25_000, 25_000),
-    "keras.datasets.mnist.load_data": (60_000, 10_000),
-    "keras.datasets.reuters.load_data": (8_982, 2_246),
+# The data sets that Keras loads as arrays: how many examples to train with and to test with, and how many elements each
+# has; None where examples are lists of their own lengths.
+DATASET_SIZES: Final[dict[str, tuple[int, int, int | None]]] = {
+    "keras.datasets.boston_housing.load_data": (404, 102, 13),
+    "keras.datasets.cifar10.load_data": (50_000, 10_000, 32 * 32 * 3),
+    "keras.datasets.cifar100.load_data": (50_000, 10_000, 32 * 32 * 3),
+    "keras.datasets.fashion_mnist.load_data": (60_000, 10_000, 28 * 28),
+    "keras.datasets.imdb.load_data": (25_000, 25_000, None),
+    "keras.datasets.mnist.load_data": (60_000, 10_000, 28 * 28),
+    "keras.datasets.reuters.load_data": (8_982, 2_246, None),
 }
 
 # Namespaces in which these parameters are always data.

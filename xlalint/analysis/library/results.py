@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ...facts.names import known, parameters
-from ..domain.bounds import along, met_by, numbers_of
+from ..domain.bounds import along, met_by, numbers_of, product_of
 from ..domain.kinds import leaves, options, united
 from ..domain.values import (
     NONE,
@@ -413,9 +413,12 @@ def _result(name: str, arguments: Mapping[str, Value], location: Location) -> Va
     return build(result_of(name), made)
 
 
-def _loaded(sizes: tuple[int, int]) -> Value:
+def _loaded(sizes: tuple[int, int, int | None]) -> Value:
     """What `load_data` returns: arrays of examples and of labels, to train with and to test with."""
-    return Sequence("tuple", tuple(Sequence("tuple", (Array(length=size), Array(length=size))) for size in sizes))
+    *counts, row = sizes
+    return Sequence(
+        "tuple", tuple(Sequence("tuple", (Array(length=n, row=row), Array(length=n, row=1))) for n in counts)
+    )
 
 
 def _keras_shape(call: Call) -> Value:
@@ -443,9 +446,9 @@ def _numpy(call: Call) -> Value:
         return Sequence("list", None, Array())
     explicit = next(filter(None, map(named_dtype, call.arguments.values())), None)
     if explicit or "/" not in spec or (word in NUMPY_MAKERS and len(call.arguments) > 1):
-        return Array(explicit, _written_length(call))  # a maker's second argument may be a dtype
+        return _written(call, Array(explicit))  # a maker's second argument may be a dtype
     varies = () if drawn else _carried(call, spec.split("/")[1], content(call).varies)  # see `host_sizes`
-    return Array(result_dtype(spec.partition("/")[0], call, _deciding(call)), _written_length(call), varies)
+    return _written(call, Array(result_dtype(spec.partition("/")[0], call, _deciding(call)), varies=varies))
 
 
 def _carried(call: Call, rank_rule: str, varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
@@ -467,16 +470,18 @@ _TRANSPOSE: Final = (".transpose", ".permute_dimensions")
 _BETWEEN: Final = frozenset(f"np.random.{name}" for name in ("normal", "randint", "uniform"))
 
 
-def _written_length(call: Call) -> int | None:
-    """The first dimension of an array that is made with a shape, where that is written."""
+def _written(call: Call, made: Array) -> Array:
+    """An array with the shape that it is made with, where that is written."""
     if not (call.name.startswith("np.random.") or call.name.rpartition(".")[2] in NUMPY_MAKERS):
-        return None
+        return made
     ranged = call.name in _BETWEEN
     match call.get("size", "*2") if ranged else call.get("shape", "size", "d0", "*0"):
-        case Sequence(items=(Static(int() as length), *_)) | Static(int() as length):
-            return length
+        case Sequence(items=(Static(int() as length), *others)):
+            return replace(made, length=length, row=product_of(others))
+        case Static(int() as length):
+            return replace(made, length=length, row=1 if len(call.arguments) == 1 else None)
         case _:
-            return None
+            return made
 
 
 def _holds_list(arguments: Mapping[str, Any]) -> bool:

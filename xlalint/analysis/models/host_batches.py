@@ -13,6 +13,7 @@ from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..library.host_sizes import PIECES
+from ..record import replace
 
 
 def _slices(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
@@ -52,7 +53,7 @@ def _halves(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
             continue
         tested = None if value.length is None else _tested(value.length, arguments)
         trained = None if tested is None or value.length is None else value.length - tested
-        parts += [Array(value.dtype, trained, value.varies), Array(value.dtype, tested, value.varies)]
+        parts += [replace(value, length=count) for count in (trained, tested)]
     return Sequence("list", tuple(parts))
 
 
@@ -73,7 +74,7 @@ def _examples(interpreter: Interpreter, frame: Frame, arguments: Arguments, node
     """`make_moons(n)`: so many examples, and what they are."""
     match arguments.get(0, "n_samples") or Static(100):
         case Static(int() as count):
-            return Sequence("tuple", (Array("float", count), Array(None, count)))
+            return Sequence("tuple", (Array("float", count, row=2), Array(None, count, row=1)))
         case _:
             return None
 
