@@ -91,8 +91,7 @@ MISJUDGED_LAYERS: Final = {
     ),
     "what a layer is given has the dimension of the batch, so that it is no position": ("x[i]"),
     "what branches and loops of functions give is not compared": (
-        "ops.cond with branches of other shapes|ops.cond with branches of other dtypes"
-        "|ops.while_loop that grows|ops.while_loop that changes a dtype|ops.vectorized_map with ops.cond"
+        "ops.cond with branches of other shapes|ops.cond with branches of other dtypes|ops.vectorized_map with ops.cond"
     ),
     "what fails is said, and not that it is caught": ("try around a branch"),
     "one call compiles; what it leaves is of no use afterwards": (
