@@ -254,10 +254,7 @@ def _filled_at_once(event: ApiCall) -> bool:
             return True
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]):
             unit = event.location.unit
-            function = next(
-                (it for it in unit.around(event.location.node) if isinstance(it, cst.FunctionDef)), unit.tree
-            )
-            parts = [*cst.within(function)]
+            parts = [*cst.within(unit.function_around(event.location.node) or unit.tree)]
             named = sum(isinstance(part, cst.Name) and part.value == name for part in parts)
             filled = sum(_unstacks(part, name) for part in parts)
             return filled == 1 and named == 2

@@ -50,15 +50,7 @@ from xlalint.analysis.interpreter.events import AssignUnheld, Event
 from xlalint.linter.rule import Bad, Draft, Effect, Good, OnJax, Rule
 
 HELP = "make it an attribute of the layer: self.add_weight(shape=(), initializer='zeros', trainable=False)"
-
-
-class UnheldVariable(Rule):
-    code = "XLA608"
-    name = "unheld-variable"
-    handles = (AssignUnheld,)
-    bad = (
-        Bad(
-            """
+COUNTED = """
 import keras
 
 SEEN = keras.Variable(0.0, trainable=False)
@@ -67,7 +59,16 @@ class L(keras.layers.Layer):
     def call(self, x):
         SEEN.assign_add(1.0)
         return x
-""",
+"""
+
+
+class UnheldVariable(Rule):
+    code = "XLA608"
+    name = "unheld-variable"
+    handles = (AssignUnheld,)
+    bad = (
+        Bad(
+            COUNTED,
             ["SEEN.assign_add(1.0)"],
             None,
             effect=Effect.DIVERGES,
@@ -173,16 +174,7 @@ class L(keras.layers.Layer):
             why="the layer holds it, under another name",
         ),
         Good(
-            """
-import keras
-
-SEEN = keras.Variable(0.0, trainable=False)
-
-class L(keras.layers.Layer):
-    def call(self, x):
-        SEEN.assign_add(1.0)
-        return x
-""",
+            COUNTED,
             None,
             why="TensorFlow's graph changes the variable itself",
         ),

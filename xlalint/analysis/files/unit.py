@@ -121,6 +121,10 @@ class Unit:
             yield parent
             parent = self._parents.get(parent)
 
+    def function_around(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        """The innermost function that a node stands in."""
+        return next((it for it in self.around(node) if isinstance(it, cst.FunctionDef)), None)
+
     def span(self, node: cst.CSTNode) -> Span4:
         """(line, column, end line, end column), 1-based, in code points, the end exclusive."""
         source = cst.text_of(self.tree)
@@ -220,6 +224,10 @@ class QuotedUnit(Unit):
         self.tree = parse_module(code)
         self.body = self.tree.body
         self._offset = 0
+
+    def function_around(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        """The innermost function that a node stands in."""
+        return next((it for it in self.around(node) if isinstance(it, cst.FunctionDef)), None)
 
     def span(self, node: cst.CSTNode) -> Span4:
         return self._call

@@ -217,7 +217,7 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
             case cst.FunctionDef() | cst.Lambda() | cst.ListComp() | cst.GeneratorExp() | cst.SetComp():
                 return leaves
             case cst.For() | cst.While():
-                function = next((it for it in frame.unit.around(outside) if isinstance(it, cst.FunctionDef)), None)
+                function = frame.unit.function_around(outside)
                 return outside in around or (leaves and function is not None and function not in around)
     return leaves
 

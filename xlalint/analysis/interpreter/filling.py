@@ -45,8 +45,7 @@ def returned(frame: Frame, value: Value) -> Value:
         location = variation.location
         if (variation.kind, variation.detail, location.unit) != (FILLED, _HERE, frame.unit):
             return False
-        around = (it for it in frame.unit.around(location.node) if isinstance(it, cst.FunctionDef))
-        return frame.function is not None and next(around, None) is frame.function.node
+        return frame.function is not None and frame.unit.function_around(location.node) is frame.function.node
 
     return without(value, is_own) if any(map(is_own, variations_of(value))) else value
 

@@ -81,7 +81,9 @@ class Keeping(Interpreter):
                 and any(map(_is_of_graph, leaves(value)))
                 and any(map(cls.is_keras, ("layer", "model")))
                 and not _is_lifted(frame, node)
-                and any(_is_attribute(inner, name) for method in _methods(cls) for inner in cst.within(method.node))
+                and any(
+                    _is_attribute(inner, name) for method in methods_in_use(cls) for inner in cst.within(method.node)
+                )
             ):
                 self.kept_by_build.setdefault(cls, {})[Location(frame.unit, node)] = frame.unit.code(target)
 
@@ -157,7 +159,7 @@ def _is_of_host(frame: Frame, name: str) -> bool:
 def _is_made_anew(cls: Class, attribute: str, changing: Function) -> bool:
     """Whether a method that may lead to the changing one assigns the attribute anew, or empties it, or calls one that
     does."""
-    methods = _methods(cls)
+    methods = methods_in_use(cls)
     renewing = {method.name for method in methods if any(_renews(node, attribute) for node in cst.within(method.node))}
     reaching = {changing.name, "__call__"} if changing.name == "call" else {changing.name}
     found = [method for method in methods if method.name in reaching]
@@ -178,7 +180,7 @@ def _is_set_by_callers(frame: Frame, target: cst.BaseExpression) -> bool:
         case cst.Attribute(value=cst.Name(), attr=cst.Name(value=name)), Instance(cls) if changing is not None:
             calls = [
                 (method, node)
-                for method in _methods(cls)
+                for method in methods_in_use(cls)
                 if method.name != changing.name
                 for node in cst.within(method.node)
                 if _calls(node, changing.name)
@@ -233,7 +235,7 @@ def _name_of(node: cst.CSTNode, value: cst.BaseExpression) -> cst.Name | None:
             return None
 
 
-def _methods(cls: Class) -> list[Function]:
+def methods_in_use(cls: Class) -> list[Function]:
     """The methods of a class that are no part of setting it up."""
     owners = (ancestor for ancestor in cls.mro if not isinstance(ancestor, str))
     return [method for owner in owners for method in owner.functions.values() if method.name not in MAKERS]

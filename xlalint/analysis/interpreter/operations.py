@@ -244,8 +244,7 @@ def _is_of_caller(frame: Frame, location: Location) -> bool:
     """Whether something stands in another function than the one that is executed."""
     if frame.function is None or location.unit is not frame.unit:
         return frame.function is not None
-    around = next((it for it in frame.unit.around(location.node) if isinstance(it, cst.FunctionDef)), None)
-    return around is not frame.function.node
+    return frame.unit.function_around(location.node) is not frame.function.node
 
 
 def _length_of(left: Value, right: Value) -> int | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...syntax import nodes as cst
-from ..domain.values import Class, Function, Instance
-from .filling import MAKERS
+from ..domain.values import Function, Instance
 from .frames import Frame
 from .interface import Interpreter
+from .kept import methods_in_use
 
 
 def is_left_to_others(interpreter: Interpreter, frame: Frame, test: cst.BaseExpression, outcome: bool) -> bool:
@@ -20,7 +18,7 @@ def is_left_to_others(interpreter: Interpreter, frame: Frame, test: cst.BaseExpr
         return False
     match frame.bound:
         case Instance(cls) if (attribute := _missing(test, outcome)) is not None:
-            setters = [method for method in _methods(cls) if method is not function and _sets(method, attribute)]
+            setters = [method for method in methods_in_use(cls) if method is not function and _sets(method, attribute)]
             if any(map(_is_offered, setters)) and interpreter.project.files.is_installed(cls.module.path):
                 return True
             creators = interpreter.creators
@@ -48,12 +46,6 @@ def _missing(test: cst.BaseExpression, outcome: bool) -> str | None:
             return name if isinstance(sign, cst.Is) is outcome else None
         case _:
             return None
-
-
-def _methods(cls: Class) -> Iterator[Function]:
-    """The methods of a class that are no part of setting it up."""
-    owners = (ancestor for ancestor in cls.mro if not isinstance(ancestor, str))
-    return (method for owner in owners for method in owner.functions.values() if method.name not in MAKERS)
 
 
 def _sets(method: Function, attribute: str) -> bool:

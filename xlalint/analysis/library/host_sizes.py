@@ -194,7 +194,7 @@ def _is_over(counted: Location, location: Location) -> bool:
             case cst.FunctionDef() | cst.Lambda():
                 return False
             case cst.For() | cst.While():
-                function = next((it for it in counted.unit.around(outside) if isinstance(it, cst.FunctionDef)), None)
+                function = counted.unit.function_around(outside)
                 return outside not in around and (function is None or function in around)
     return False
 
