@@ -280,6 +280,8 @@ class Dispatcher:
                     rewrite = without_tensorflow(rewrite, names, _is_run_by_keras((one,)))
                 fix = None if rewrite is None else fix_of(rewrite, names, location)
                 answers[fix] = "" if rewrite is None else rewrite.text
+                if fix is None:  # no other one would be applied
+                    break
             except NoNameError:
                 answers[None] = ""
             except Exception as error:

@@ -155,7 +155,8 @@ class Program:
         if not isinstance(self._file, File) or not word.search(self._file.text):
             return
         for stretch in self._file.stretches:
-            if word.search(self._file.peek(stretch)):
+            text = self._file.peek(stretch)
+            if name in text and word.search(text):  # to look for the letters first is many times as fast
                 yield self._unit(stretch)
 
 
