@@ -199,8 +199,9 @@ def _is_for_a_while(function: cst.FunctionDef | cst.Lambda, target: cst.BaseExpr
     is kept between is of the same trace, and what is put back was there before."""
     found = (_name_of(node, target) for node in _in_order(function.body, statement))
     names = {one.value for one in found if one is not None}
-    if names:
-        names -= set(_otherwise_bound(function.body, target))
+    if not names:
+        return False
+    names -= set(_otherwise_bound(function.body, target))
     if isinstance(statement, cst.Assign) and isinstance(statement.value, cst.Name) and statement.value.value in names:
         return True
     behind = False
