@@ -86,12 +86,19 @@ def by_shape(event: FeedCompiled, message: str, certain: bool) -> OnJax:
 
 def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], help: str) -> Iterator[Draft]:
     """A finding for each argument whose size varies, at the argument, which names the place that makes it so; one for
-    each such place. `kinds`: what the place does, in words that follow its code."""
+    each such place, and of slices of several arrays alike. `kinds`: what the place does, in words that follow its
+    code."""
+    windows: set[str] = set()
     for value, node in zip(event.values, event.nodes, strict=True):
         for variation in variations_of(value):
             if variation.kind not in kinds or isinstance(value, Static) or variation.location in seen:
                 continue
             seen.add(variation.location)
+            if isinstance(variation.location.node, cst.Subscript):
+                window = variation.location.unit.code(variation.location.node.slice[-1])
+                if window in windows:
+                    continue
+                windows.add(window)
             location = event.location.at(node)
             what = f"`{brief(variation.location.node)}` {kinds[variation.kind]}"
             notes = (DraftNote(variation.location, "this decides the size"),)

@@ -299,6 +299,15 @@ def cut(value: Value, index: tuple[Value, ...], location: Location, *, looped: b
             found = (*found, Variation("last batch", location, axis, 2))
         elif start:
             found = (*found, Variation(WINDOW, location, axis))
+    return _noted(value, found)
+
+
+def part_of_queue(value: Value, location: Location) -> Value:
+    """A batch from the front of what gets shorter by it: the last one may be smaller."""
+    return _noted(value, (Variation(LAST, location, axis=0, shapes=2),))
+
+
+def _noted(value: Value, found: tuple[Variation, ...]) -> Value:
     match value:
         case Unknown() | Tensor() | Structure() | Array() | Sequence() if found:
             return replace(value, varies=united(value.varies, found))

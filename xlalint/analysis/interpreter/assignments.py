@@ -200,11 +200,7 @@ class Assignments(Keeping):
                     self.note_kept(frame, statement, target, "item", value)
                 if as_tensor(key, Dependence.STATIC) is not None or not _is_same_each_time(frame, value):
                     self._mutated(frame, statement, target.value, "new key" if new else "item")
-                if is_key(key):
-                    changed = Dict({**entries, key.constant: value}, element)
-                else:
-                    changed = Dict(entries, value if element is None else join_parts(element, value))
-                self.assign_quietly(frame, target.value, changed)
+                self.assign_quietly(frame, target.value, _with_part(base, key, value))
             case Instance():
                 self.special(frame, base, "__setitem__", (*index, value), target)
             case Api("os.environ") if sets_clustering(index[0], value):
@@ -347,7 +343,8 @@ def _with_part(base: Sequence | Dict, key: Value, value: Value) -> Sequence | Di
         case Dict(entries, element) if is_key(key):
             return Dict({**entries, key.constant: value}, element)
         case Dict(entries, element):
-            return Dict(entries, value if element is None else join_parts(element, value))
+            changed = {name: join_parts(held, value) for name, held in entries.items()}
+            return Dict(changed, value if element is None else join_parts(element, value))
         case Sequence(kind, tuple(items)) if (kept := _with(items, key, (value,))) is not None:
             return Sequence(kind, kept, varies=base.varies)
         case Sequence(kind):

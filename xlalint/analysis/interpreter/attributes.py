@@ -34,6 +34,7 @@ from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
 from ..library.strategies import making_of
+from ..library.text import LISTING
 from ..library.text import METHODS as TEXT_METHODS
 from ..record import replace
 from .asked_backends import made_by_tensorflow, report_attribute
@@ -135,6 +136,8 @@ class Attributes(Interpreter):
             case ApiObject(api=library, method=None) if f"{library}.{name}" in self.models.methods:
                 return replace(owner, method=name)
             case Static(str()) if name in TEXT_METHODS:
+                return TensorMethod(owner, name)
+            case Static() if name in LISTING and not owner.known:
                 return TensorMethod(owner, name)
             case Sequence() | Dict():
                 if self.project.files.jax:

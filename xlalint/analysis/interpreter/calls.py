@@ -62,7 +62,7 @@ from ..library.strategies import (
     turns_clustering_on,
     with_creation,
 )
-from ..library.text import call_text
+from ..library.text import LISTING, call_text
 from ..library.tokenizers import MODEL
 from ..program.parameter_uses import takes_text
 from ..program.python_library import may_be_written
@@ -248,7 +248,7 @@ class Calls(Interpreter):
     ) -> Value:
         if isinstance(owner, OneOf):
             return join_all(*(self._call_method(frame, option, name, arguments, node) for option in owner.options))
-        if isinstance(owner, Static) and isinstance(owner.constant, str):
+        if isinstance(owner, Static) and (isinstance(owner.constant, str) or name in LISTING):
             given = (*arguments.positional, *arguments.keywords.values())
             return call_text(owner.constant, name, given) if all(isinstance(it, Static) for it in given) else UNKNOWN
         if name in OF_OTHERS:

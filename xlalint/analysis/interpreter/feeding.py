@@ -17,11 +17,12 @@ from ..domain.values import (
     Variation,
     Wrapped,
 )
-from ..domain.varying_shapes import GROWN, JOINED, MASKED, filtered, variations_of
+from ..domain.varying_shapes import GROWN, JOINED, LAST, MASKED, filtered, variations_of
 from ..files.unit import Location, Unit
 from ..library import api
 from ..library.host_shapes import READ
 from ..library.tokenizers import torch_in
+from ..program.whole_batches import comes_out_even
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .events import CallOwnCompiled, FeedCompiled, FeedForeign, FeedText, MakeCompiled
 from .frames import Arguments, Compilation, Frame
@@ -205,8 +206,11 @@ def passed_values(arguments: Arguments, node: cst.CSTNode) -> list[tuple[Value, 
 
 
 def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
-    """Whether what a loop of the same function makes vary is read within that loop: after it, it stays what it is."""
+    """Whether what a loop of the same function makes vary is read within that loop: after it, it stays what it is. The
+    last batch is as large as the others where the program makes sure of that."""
     location, leaves = variation.location, variation.kind != GROWN
+    if variation.kind == LAST and comes_out_even(location.unit, location.node):
+        return False
     if variation.kind in JOINED and location.unit is frame.unit:
         return not _is_behind_loops(location, node)
     if variation.kind not in _OF_LOOPS or location.unit is not frame.unit:

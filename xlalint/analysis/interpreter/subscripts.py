@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..budget import Clock
@@ -39,13 +39,14 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import STEPS, after_index, cut
+from ..domain.varying_shapes import FILLED, GROWN, LAST, STEPS, after_index, cut, part_of_queue
 from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
 from ..library.datasets import among_first
 from ..library.objects import UPDATED
 from ..program.project import Project
+from ..program.queues import is_filled_up, moves_along, takes_the_front
 from ..program.stepped_slices import fills_batches, leaves_a_rest
 from ..record import replace
 from .asked_backends import of_variable
@@ -55,6 +56,8 @@ from .events import Consume, HostRead, IndexWith
 from .frames import Arguments, Frame, note_size
 from .interface import Handlers, Interpreter, Models, Options
 from .several_callees import one_of_module
+
+_OF_LISTS: Final = frozenset(("cut", FILLED, GROWN))  # why a list is longer or shorter than it was
 
 
 class Subscripts(Interpreter):
@@ -66,6 +69,7 @@ class Subscripts(Interpreter):
         super().__init__(project, options, wanted_apis, clock, models)
         self._rests: dict[cst.CSTNode, bool] = {}  # slices, and whether they leave a shorter one at the end
         self._whole: dict[cst.CSTNode, bool] = {}  # .. and whether they end with the last whole batch
+        self._fronts: dict[cst.CSTNode, bool] = {}  # .. and whether they are batches from what gets shorter by them
 
     def _subscript(self, frame: Frame, node: cst.Subscript) -> Value:
         base = self.evaluate(frame, node.value)
@@ -74,7 +78,31 @@ class Subscripts(Interpreter):
         part = read_at(part, Location(frame.unit, node)) if type(part) is Static and part.dimension else part
         if frame.context.kind not in NOT_TRACED:
             return part
-        return cut(part, index, Location(frame.unit, node), looped=frame.looped or frame.python_loop > 0)
+        part = cut(part, index, Location(frame.unit, node), looped=frame.looped or frame.python_loop > 0)
+        if self._is_of_queue(frame, node, base, index):
+            return part_of_queue(part, Location(frame.unit, node))
+        if isinstance(part, Sequence | Array | Unknown) and part.varies:
+            return self._settled(frame, node, part)
+        return part
+
+    @staticmethod
+    def _settled(frame: Frame, node: cst.Subscript, part: Sequence | Array | Unknown) -> Value:
+        """A part without what does not vary of it: a window that moves along, a batch that is filled up."""
+        if any(each.kind in _OF_LISTS for each in part.varies) and moves_along(frame.unit, node):
+            return replace(part, varies=tuple(each for each in part.varies if each.kind not in _OF_LISTS))
+        if any(each.kind == LAST and each.location.node is node for each in part.varies):
+            kept = tuple(each for each in part.varies if each.location.node is not node)
+            return replace(part, varies=kept) if is_filled_up(frame.unit, node) else part
+        return part
+
+    def _is_of_queue(self, frame: Frame, node: cst.Subscript, base: Value, index: tuple[Value, ...]) -> bool:
+        """Whether a slice takes a batch from what gets shorter by it, not of what is known to fill its batches."""
+        if node not in self._fronts:
+            self._fronts[node] = takes_the_front(frame.unit, node)
+            match base, index:
+                case Array(length=int(length)), (Slice(stop=Static(int(size))),) if size > 0 and length % size == 0:
+                    self._fronts[node] = False
+        return self._fronts[node]
 
     def index_element(self, frame: Frame, element: cst.BaseSlice) -> Value:
         if isinstance(element, cst.Index):

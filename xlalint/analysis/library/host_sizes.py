@@ -202,7 +202,7 @@ def _is_over(counted: Location, location: Location) -> bool:
 def _of_size(number: Variation, axis: int | None, location: Location) -> Variation:
     """A dimension that a number decides: one that is taken of a batch is smaller in the last one, as the batch is, and
     how long a list is changes within the loop that fills it."""
-    if number.kind == "number" and number.detail == LAST:
+    if number.kind == LAST or (number.kind == "number" and number.detail == LAST):
         return Variation(LAST, number.location, axis=axis, shapes=2)
     if number.kind == GROWN:
         return Variation(GROWN, number.location, axis=axis, shapes=number.shapes)

@@ -14,11 +14,14 @@ METHODS: Final = frozenset(
         *("startswith", "endswith", "isdigit", "isalpha", "isidentifier", "find", "index", "count"),
     )
 )
+LISTING: Final = frozenset(("split", "rsplit", "splitlines", "readlines"))  # .. and of unknown text, or of a file
 _LONGEST: Final = 400
 
 
-def call_text(text: str, method: str, arguments: Ordered[Value]) -> Value:
+def call_text(text: object, method: str, arguments: Ordered[Value]) -> Value:
     """`text.method(..)`; STATIC where an argument is not known."""
+    if not isinstance(text, str):
+        return Sequence("list", None, STATIC)
     known: list[Any] = [value.constant for value in arguments if isinstance(value, Static) and value.known]
     if len(known) < len(arguments) or len(text) > _LONGEST:
         return STATIC

@@ -22,6 +22,7 @@ from ..domain.values import (
     Tensor,
     Value,
 )
+from ..domain.varying_shapes import LAST
 from ..interpreter.filling import longer
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import ContainerModel, Interpreter
@@ -112,7 +113,8 @@ def _put(
         return
     present = element_of(owner)
     joined = added if present is None else join_parts(present, added)
-    varies = owner.varies or longer(frame, node)
+    varies = tuple(each for each in owner.varies if each.kind != LAST)  # what is short is filled up
+    varies = varies if owner.varies else longer(frame, node)
     if owner.items is not None or joined is not present or varies != owner.varies:
         _rebind(interpreter, frame, node, Sequence(owner.kind, None, joined, varies=varies))
 

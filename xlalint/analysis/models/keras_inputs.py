@@ -12,6 +12,7 @@ from ..domain.values import (
     Array,
     Dict,
     Instance,
+    OneOf,
     Sequence,
     Static,
     Structure,
@@ -77,6 +78,11 @@ def as_arrays(value: Value | None, targets: Value | None, many: bool) -> Value |
     match _first_input(value), targets:
         case Unknown() as inputs, _:
             return Array(varies=inputs.varies)
+        case ApiObject(), _:  # of another library, and as long as an array: `HDF5Matrix`, a frame of pandas
+            return Array()
+        case OneOf(alternatives), _:
+            arrays = tuple(as_arrays(option, targets, many) or option for option in alternatives if option != NONE)
+            return arrays[0] if len(arrays) == 1 else OneOf(arrays)
         case Tensor() | Structure(), Array():
             return targets
         case Tensor() | Structure(), Unknown() if many:

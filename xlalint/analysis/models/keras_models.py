@@ -38,6 +38,7 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.array_batches import batches_of
 from ..library.datasets import is_dataset
+from ..library.host_shapes import READ
 from ..library.strategies import is_tpu, making_of
 from ..program.parameter_uses import structures_among
 from ..program.signs import Shows
@@ -55,7 +56,9 @@ _LOOPS: Final = {
     "fit_generator": {"generator": "train", "validation_data": "test"},
 }
 _FIRST: Final = ("x", "generator")  # where the data stand, before anything else
-_WHOLE: Final = frozenset(("cut", "filled", "grown", "grows", "sized"))  # what makes arrays of another size each time
+_WHOLE: Final = frozenset(
+    ("cut", "filled", "grown", "grows", READ, "sized")
+)  # what makes arrays of another size each time
 _SIZES: Final = {"fit": 2, "evaluate": 2, "predict": 1}  # where the size of batches stands
 # The argument that says how many batches a step takes, where each run of it starts at the first. An epoch of
 # training goes on where the one before has ended, and meets the last batch (measured).

@@ -63,7 +63,7 @@ def _extreme(form: str) -> FunctionModel:
         order = _order(interpreter, frame, values, arguments, node, form)
         if order:
             return order[-1 if form == "max" else 0]
-        if frame.context.kind in NOT_TRACED and all(isinstance(value, Static) for value in values):
+        if frame.context.kind in NOT_TRACED and all(map(_may_be_number, values)) and any(map(_is_number, values)):
             return _of_numbers(frame, values)
         tensors = [value for value in values if as_tensor(value, Dependence.STATIC)]
         return join_all(*(tensors or values)) if values else STATIC
@@ -79,6 +79,15 @@ def _of_numbers(frame: Frame, numbers: tuple[Value, ...]) -> Value:
         varies = united(varies, number.varies if isinstance(number, Static) else ())
     kept = tuple(variation for variation in varies if variation.location not in frame.bounded)
     return Static(varies=kept) if kept else join_all(*(_settled(number) for number in numbers))
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Static)
+
+
+def _may_be_number(value: Value) -> bool:
+    """Whether a value is a number, or nobody knows what it is: a setting that a file holds."""
+    return isinstance(value, Static | Unknown)
 
 
 def _settled(number: Value) -> Value:

@@ -52,6 +52,11 @@ def fills_batches(unit: Unit, piece: cst.Slice) -> bool:
             return False
 
 
+def _factors(product: cst.BinaryOperation) -> tuple[tuple[cst.BaseExpression, cst.BaseExpression], ...]:
+    """The two factors of a product, in either order."""
+    return (product.left, product.right), (product.right, product.left)
+
+
 class _Named:
     """The code of a unit, with the names that are assigned in one place."""
 
@@ -63,6 +68,12 @@ class _Named:
                 case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
                     own = any(isinstance(part, cst.Name) and part.value == name for part in cst.within(value))
                     self._assigned.setdefault(name, []).append(None if own else value)
+                case cst.Assign(
+                    targets=[cst.AssignTarget(target=cst.Tuple(elements=names))], value=cst.Tuple(elements=values)
+                ) if len(names) == len(values):
+                    for each, given in zip(names, values, strict=True):
+                        if isinstance(each.value, cst.Name):
+                            self._assigned.setdefault(each.value.value, []).append(given.value)
                 case cst.AugAssign(target=cst.Name(value=name)):
                     self._assigned.setdefault(name, []).append(None)
 
@@ -86,11 +97,13 @@ class _Named:
                 if (start := self.text(lower)) in sides:
                     other = right if sides[start] is left else left
                     return self.text(lower), self.text(other)
-            case (
-                cst.BinaryOperation(left=cst.BinaryOperation(left=counter, operator=cst.Add(), right=one), right=size),
-                cst.BinaryOperation(left=first, operator=cst.Multiply(), right=length),
-            ) if (self.text(counter), self.text(size)) == (self.text(first), self.text(length)):
-                return self.text(first), self.text(one)
+            case cst.BinaryOperation(operator=cst.Multiply()), cst.BinaryOperation(operator=cst.Multiply()):
+                starts = [(self.text(first), self.text(size)) for first, size in _factors(lower)]
+                for number, size in _factors(upper):
+                    match number:
+                        case cst.BinaryOperation(left=counter, operator=cst.Add(), right=one):
+                            if (self.text(counter), self.text(size)) in starts:
+                                return self.text(counter), self.text(one)
         return None
 
     def is_taken(self, node: cst.CSTNode, counter: str, step: str) -> bool:

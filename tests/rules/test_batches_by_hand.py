@@ -1,0 +1,202 @@
+"""Training scripts that cut, fill up and read their batches by hand: which of them compile again, and which do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.scripts import HEAD, MODEL, Script, deserved, one
+
+QUEUE = """\
+def batches(x, y, size):
+    order = np.random.permutation(len(x))
+    while {}:
+        {}
+        yield x[taken], y[taken]
+
+for rows, labels in batches(np.load("x.npy"), np.load("y.npy"), 32):
+    model.train_on_batch(rows, labels)
+"""
+SLICES = """\
+x, size = np.load("x.npy"), 32
+{}
+for start in range(0, len(x), size):
+    model.train_on_batch(x[start:start + size], np.zeros((size, 1)))
+"""
+WINDOW = """\
+def generate(net, text, steps):
+    window = [ord(letter) for letter in text]
+    for _ in range(steps):
+        scores = net.predict(np.reshape(window, (1, len(window))))
+        window.append(np.argmax(scores))
+        {}
+
+generate(model, open("start.txt").read(), 300)
+"""
+MEMORY = """\
+import json
+import random
+
+class Memory:
+    def __init__(self):
+        self.rows = []
+
+    def keep(self, row):
+        self.rows.append(row)
+
+    def sample(self, size):
+        {}return random.sample(self.rows, min(size, len(self.rows)))
+
+settings = json.load(open("settings.json"))
+memory = Memory()
+for _ in range(1000):
+    memory.keep((np.ones(4), 1.0))
+    states, values = zip(*memory.sample(settings["size"]))
+    model.train_on_batch(np.array(states), np.array(values))
+"""
+SCRIPTS = {
+    # -- batches from the front of what gets shorter; 70 rows in batches of 32 compile twice (measured) --
+    **{
+        f"a queue: {name}": one(f"{HEAD}{MODEL}{QUEUE.format(test, cut)}", *((("XLA302", line),) if line else ()))
+        for name, (test, cut, line) in {
+            "until nothing is left": ("len(order) > 0", "taken = order[:size]; order = order[size:]", "taken = order"),
+            "as an array": ("order.size", "taken, order = order[:size], order[size:]", "taken, order = order"),
+            "while a whole batch is left": ("len(order) >= size", "taken = order[:size]; order = order[size:]", ""),
+            "one by one": ("len(order)", "taken = order[:1]; order = order[1:]", ""),
+            "another piece": ("len(order)", "taken = order[:4]; order = order[size:]", ""),
+        }.items()
+    },
+    "a queue of files": one(
+        f"""{HEAD}{MODEL}
+paths = open("paths.txt").read().split()
+while paths:
+    batch = paths[:16]
+    del paths[:16]
+    model.train_on_batch(np.stack([np.load(path) for path in batch]), np.zeros((len(batch), 1)))
+""",
+        ("XLA302", "batch = paths[:16]"),
+    ),
+    "a queue of as many rows as fill the batches": one(
+        f"""{HEAD}{MODEL}
+rows = np.zeros((64, 4), "float32")
+while len(rows):
+    model.train_on_batch(rows[:16], np.zeros((16, 1)))
+    rows = rows[16:]
+"""
+    ),
+    "a queue that is filled again": one(
+        f"""{HEAD}{MODEL}
+rows = np.zeros((0, 4), "float32")
+for line in open("rows.txt"):
+    rows = np.concatenate([rows, np.ones((32, 4), "float32")])
+    model.train_on_batch(rows[:16], np.zeros((16, 1)))
+    rows = rows[16:]
+"""
+    ),
+    "lines of a file": one(
+        f"""{HEAD}{MODEL}
+paths = open("paths.txt").readlines()
+for start in range(0, len(paths), 32):
+    model.train_on_batch(np.array([np.load(path) for path in paths[start:start + 32]]), np.zeros((32, 1)))
+""",
+        ("XLA302", "model.train_on_batch("),
+    ),
+    # -- what the program makes sure of --
+    **{
+        f"slices, {name}": one(f"{HEAD}{MODEL}{SLICES.format(said)}", *((("XLA302", line),) if line else ()))
+        for name, (said, line) in {
+            "of which nothing is said": ("", "model.train_on_batch("),
+            "that come out even": ("assert len(x) % size == 0", ""),
+            "or else it stops": ("if len(x) % size != 0:\n    raise ValueError('choose another size')", ""),
+            "that do not come out even": ("assert len(x) % size != 0", "model.train_on_batch("),
+            "of another size": ("assert len(x) % 7 == 0", "model.train_on_batch("),
+        }.items()
+    },
+    "arrays that come out even": one(
+        f"{HEAD}{MODEL}x, size = np.load('x.npy'), 32\nassert not len(x) % size\n"
+        "model.fit(x, np.load('y.npy'), batch_size=size)\n"
+    ),
+    "a batch that is filled up": one(
+        f"""{HEAD}import random
+
+{MODEL}
+def batch(rows, start, size):
+    chosen = rows[start:min(start + size, len(rows))]
+    if start + size > len(rows):
+        for _ in range(start + size - len(rows)):
+            chosen.append(random.choice(rows))
+    return chosen
+
+rows = [*np.load("x.npy")]
+for start in range(0, len(rows), 32):
+    model.train_on_batch(np.array(batch(rows, start, 32)), np.zeros((32, 1)))
+"""
+    ),
+    # -- lists and tables that loops fill --
+    **{
+        f"a window: {name}": one(f"{HEAD}{MODEL}{WINDOW.format(cut)}", *((("XLA308", line),) if line else ()))
+        for name, (cut, line) in {
+            "without its front": ("window = window[1:]", ""),
+            "to its end": ("window = window[1:len(window)]", ""),
+            "its last ones": ("window = window[-40:]", ""),
+            "that only grows": ("print(window[1:])", "scores = net.predict("),
+        }.items()
+    },
+    "columns that a loop fills": one(
+        f"""{HEAD}import json
+
+{MODEL}
+def table(rows):
+    columns = {{"x": [], "y": []}}
+    for row in rows:
+        for name in columns:
+            columns[name].append(row[name])
+    for name in columns:
+        columns[name] = np.array(columns[name])
+    return columns["x"], columns["y"]
+
+x, y = table(json.load(open("rows.json")))
+model.fit(x, y, batch_size=6)
+""",
+        ("XLA302", "model.fit(x, y, batch_size=6)"),
+    ),
+    "a table of another library": one(
+        f"""{HEAD}from tensorflow.keras.utils import HDF5Matrix
+
+class Trainer:
+    def __init__(self):
+        self.x = self.y = None
+
+    def load(self):
+        self.x, self.y = HDF5Matrix("a.h5", "x"), HDF5Matrix("a.h5", "y")
+
+    def train(self):
+        {MODEL.strip().replace(chr(10), chr(10) + " " * 8)}
+        model.fit(self.x, self.y, batch_size=32)
+
+trainer = Trainer()
+trainer.load()
+trainer.train()
+""",
+        ("XLA302", "model.fit(self.x, self.y, batch_size=32)"),
+    ),
+    "a memory, by a setting from a file": one(
+        f"{HEAD}{MODEL}{MEMORY.format('')}", ("XLA308", "model.train_on_batch(np.array(states)")
+    ),
+    # -- pictures --
+    **{
+        f"pictures: {name}": one(
+            f"{HEAD}import cv2\nimport sys\n\n{MODEL}for path in sys.argv[1:]:\n    image = cv2.imread(path){then}\n"
+            "    print(model.predict(image[np.newaxis] / 255.0))\n",
+            *((("XLA308", "print(model.predict("),) if found else ()),
+        )
+        for name, (then, found) in {
+            "of their own size": ("", True),
+            "of one size": ("\n    image = cv2.resize(image, (64, 64))", False),
+        }.items()
+    },
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_a_script_gets_what_it_deserves(script: Script, tmp_path_factory: pytest.TempPathFactory) -> None:
+    deserved(script, tmp_path_factory.mktemp("script"))

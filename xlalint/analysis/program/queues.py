@@ -1,0 +1,96 @@
+"""Data that batches are taken from the front of, as it is written: `x[:n]` beside `x = x[n:]`, until none are left."""
+
+from __future__ import annotations
+
+from ...syntax import nodes as cst
+from ..files.unit import Unit
+
+_ENOUGH = ("0", "1")  # what a number of elements is compared with that asks for no whole batch
+
+
+def takes_the_front(unit: Unit, part: cst.Subscript) -> bool:
+    """Whether a slice is a batch from the front of what gets shorter by it, so that the last one may be smaller:
+    nothing asks beforehand whether a whole one is left."""
+    match part:
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Slice(lower=None, upper=size, step=None))]) if size:
+            queue, taken = _text(unit, part.value), _text(unit, size)
+        case _:
+            return False
+    scope: cst.CSTNode = unit.function_around(part) or unit.tree
+    nodes = [*cst.within(scope)]
+    if taken == "1" or not any(_is_left(unit, node, queue, taken, _text(unit, part)) for node in nodes):
+        return False
+    return not any(
+        _is_filled(unit, node, queue, f"{queue}[{taken}:]")
+        or (isinstance(node, cst.Comparison) and _asks_for_a_batch(unit, node, queue))
+        for node in nodes
+    )
+
+
+def moves_along(unit: Unit, part: cst.Subscript) -> bool:
+    """Whether what a name holds loses its front, or all but its end: `x = x[1:]`, `x = x[-n:]`. What is put behind it
+    each time makes a window of it."""
+    match part:
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Slice(lower=lower, upper=upper, step=None))]) if lower:
+            base = _text(unit, part.value)
+            if upper is not None and _text(unit, upper) != f"len({base})":
+                return False
+        case _:
+            return False
+    match next(iter(unit.around(part)), None):
+        case cst.Assign(targets=[cst.AssignTarget(target=target)]):
+            return _text(unit, target) == base
+        case _:
+            return False
+
+
+def is_filled_up(unit: Unit, part: cst.Subscript) -> bool:
+    """Whether what a slice gives is filled up where it is short: a condition asks, and something is put behind it."""
+    match next(iter(unit.around(part)), None):
+        case cst.Assign(targets=[cst.AssignTarget(target=target)]):
+            batch = _text(unit, target)
+        case _:
+            return False
+    scope: cst.CSTNode = unit.function_around(part) or unit.tree
+    asked = (node for node in cst.within(scope) if isinstance(node, cst.If | cst.While))
+    return any(_is_filled(unit, node, batch, "") for condition in asked for node in cst.within(condition.body))
+
+
+def _text(unit: Unit, node: cst.CSTNode) -> str:
+    return unit.code(node).replace(" ", "")
+
+
+def _is_left(unit: Unit, node: cst.CSTNode, queue: str, taken: str, front: str) -> bool:
+    """Whether a statement keeps what is behind the front: `x = x[n:]`, `a, x = x[:n], x[n:]`, `del x[:n]`."""
+    rest = f"{queue}[{taken}:]"
+    match node:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple(elements=names))], value=cst.Tuple(elements=values)):
+            pairs = zip(names, values, strict=False)
+            return any((_text(unit, a.value), _text(unit, b.value)) == (queue, rest) for a, b in pairs)
+        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value):
+            return (_text(unit, target), _text(unit, value)) == (queue, rest)
+        case cst.Del(target=target):
+            return _text(unit, target) == front
+        case _:
+            return False
+
+
+def _is_filled(unit: Unit, node: cst.CSTNode, queue: str, rest: str) -> bool:
+    """Whether a statement puts something behind what is left: `x.append(row)`, `x = np.append(x, row)`."""
+    match node:
+        case cst.AugAssign(target=target):
+            return _text(unit, target) == queue
+        case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="append" | "extend" | "insert"))):
+            return _text(unit, owner) == queue
+        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if _text(unit, target) == queue:
+            named = any(_text(unit, part) == queue for part in cst.within(value))
+            return named and _text(unit, value) != rest
+        case _:
+            return False
+
+
+def _asks_for_a_batch(unit: Unit, node: cst.Comparison, queue: str) -> bool:
+    """Whether a comparison asks whether so many are left: not whether any are."""
+    sides = [_text(unit, side) for side in (node.left, *(each.comparator for each in node.comparisons))]
+    measured = (f"len({queue})", f"{queue}.size", f"{queue}.shape[0]")
+    return any(side in measured for side in sides) and not any(side in _ENOUGH for side in sides)
