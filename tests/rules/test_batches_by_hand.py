@@ -53,6 +53,14 @@ for _ in range(1000):
     states, values = zip(*memory.sample(settings["size"]))
     model.train_on_batch(np.array(states), np.array(values))
 """
+WORDS = """\
+import json
+
+words = json.load(open("words.json"))
+for line in open("texts.txt"):
+    {}
+    print(model.predict(np.array([places])))
+"""
 SCRIPTS = {
     # -- batches from the front of what gets shorter; 70 rows in batches of 32 compile twice (measured) --
     **{
@@ -181,6 +189,40 @@ trainer.train()
     ),
     "a memory, by a setting from a file": one(
         f"{HEAD}{MODEL}{MEMORY.format('')}", ("XLA308", "model.train_on_batch(np.array(states)")
+    ),
+    # -- words --
+    **{
+        f"words: {name}": one(
+            f"{HEAD}{MODEL}{WORDS.format(made)}", *((("XLA308", "print(model.predict("),) if found else ())
+        )
+        for name, (made, found) in {
+            "in a list": ("places = [words[word] for word in line.split()]", True),
+            "one by one": (
+                "places = []\n    for word in line.split(' '):\n        places.append(words.get(word, 0))",
+                True,
+            ),
+            "that are numbers of a row": ("places = [float(number) for number in line.split()]", False),
+            "in columns": ("places = [words[word] for word in line.split(',')]", False),
+            "numbers one by one": (
+                "places = []\n    for number in line.split():\n        places.append(float(number))",
+                False,
+            ),
+            "that are padded": (
+                "places = [words[word] for word in line.split()]\n"
+                "    places = keras.utils.pad_sequences([places], maxlen=40)[0]",
+                False,
+            ),
+        }.items()
+    },
+    "texts of their own length": one(
+        f"""{HEAD}{MODEL}
+tokenizer = keras.preprocessing.text.Tokenizer()
+while True:
+    places = tokenizer.texts_to_sequences([input("> ")])
+    print(model.predict(np.array(places)))
+    print(model.predict(keras.utils.pad_sequences(places, maxlen=40)))
+""",
+        ("XLA308", "print(model.predict(np.array(places)))"),
     ),
     # -- pictures --
     **{

@@ -9,10 +9,11 @@ from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts, pattern
 from ..domain.kinds import as_condition, is_key
 from ..domain.values import KEYS, UNKNOWN, ApiObject, Dict, Sequence, Static, Structure, Value, Variation
-from ..domain.varying_shapes import MASKED, lengths_of, told_apart
+from ..domain.varying_shapes import FILLED, MASKED, lengths_of, told_apart
 from ..files.unit import Location
 from .contexts import NOT_TRACED
 from .events import BranchOn
+from .filling import are_words, is_read_number
 from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
@@ -99,9 +100,11 @@ class Displays(Interpreter):
         """Why a list has another length each time: as what it goes through, or by how many a condition holds for."""
         if clause.inner_for_in is not None:
             return ()
+        again = frame.context.kind in NOT_TRACED and (frame.looped or frame.python_loop > 0)
         if clause.ifs:
-            again = frame.context.kind in NOT_TRACED and (frame.looped or frame.python_loop > 0)
             return (Variation(MASKED, Location(frame.unit, node), axis=0),) if again else ()
+        if again and are_words(clause.iter) and isinstance(node, cst.ListComp) and not is_read_number(node.elt):
+            return (Variation(FILLED, Location(frame.unit, node), axis=0),)
         return lengths_of(iterable)
 
     def _chosen(self, inner: Frame, clause: cst.CompFor, items: tuple[Value, ...]) -> tuple[Value, ...] | None:

@@ -33,7 +33,7 @@ def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
             return ()
         return (Variation(GROWN, frame.counted, axis=0) if frame.counted else Variation(FILLED, location, axis=0),)
     at_times = frame.conditional > 0 and _is_at_times(frame, node, loop)
-    if (frame.looped or frame.python_loop > 1) and (at_times or _is_open(loop)):
+    if (frame.looped or frame.python_loop > 1) and (at_times or _is_open(loop) or _is_over_words(loop, node)):
         return (Variation(FILLED, location, axis=0, detail="" if frame.looped else _HERE),)
     return (Variation(GROWN, location, axis=0),) if frame.function is not None else ()
 
@@ -215,6 +215,33 @@ def _is_open(loop: cst.For | cst.While) -> bool:
     if isinstance(loop, cst.While) and not isinstance(loop.test, cst.Comparison):
         return True
     return any(map(_leaves, loop.body.body))
+
+
+def _is_over_words(loop: cst.For | cst.While, node: cst.CSTNode) -> bool:
+    """Whether a loop goes through words, and puts in what is no number of a row that has as many as the others."""
+    match node:
+        case cst.Call(args=[cst.Arg(value=put)]) if is_read_number(put):
+            return False
+        case _:
+            return isinstance(loop, cst.For) and are_words(loop.iter)
+
+
+def is_read_number(node: cst.BaseExpression) -> bool:
+    """`float(word)`, a number that is written in a text."""
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in ("float", "int")
+
+
+def are_words(node: cst.BaseExpression) -> bool:
+    """`line.split()`, `input()`: another number of words or letters each time."""
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="split")), args=[]):
+            return True
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="split")), args=[cst.Arg(cst.SimpleString() as text)]):
+            return text.evaluated_value == " "
+        case cst.Call(func=cst.Name(value="input")):
+            return True
+        case _:
+            return False
 
 
 def lengths_ending(loop: cst.While) -> frozenset[str]:

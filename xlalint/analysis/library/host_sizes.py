@@ -144,7 +144,9 @@ def _reshaped(given: Value, arguments: Mapping[str, Value]) -> tuple[Variation, 
 
 def _of_items(rows: Sequence) -> tuple[Variation, ...]:
     """What varies of an array because it does of each of its rows, behind the new dimension."""
-    found = (each for each in variations_of(element_of(rows)) if each.kind in _ITEMS)
+    # Of several lists that fill an array each is as long as the others, whatever makes them longer.
+    kinds = _LISTS if rows.items is not None and len(rows.items) == 1 else _ITEMS
+    found = (each for each in variations_of(element_of(rows)) if each.kind in kinds)
     return tuple(each if each.axis is None else replace(each, axis=each.axis + 1) for each in found)
 
 

@@ -8,6 +8,7 @@ from ...syntax import nodes as cst
 from ..domain.kinds import options, united
 from ..domain.values import (
     NONE,
+    STATIC,
     UNKNOWN,
     ApiObject,
     Array,
@@ -23,7 +24,7 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import variations_of
 from ..files.unit import Location
-from ..interpreter.contexts import HOST
+from ..interpreter.contexts import HOST, NOT_TRACED
 from ..interpreter.feeding import report_foreign_tensors
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
@@ -189,6 +190,16 @@ def _pad_sequences(
     return Array("int", rows, varies=(Variation("longest", Location(frame.unit, node), axis=1, detail="maxlen"),))
 
 
+def _as_positions(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`tokenizer.texts_to_sequences(texts)`: lists of positions, each as long as its text."""
+    if frame.context.kind not in NOT_TRACED or not (frame.looped or frame.python_loop):
+        return None
+    varies = (Variation("sized", Location(frame.unit, node), axis=0),)
+    return Sequence("list", None, Sequence("list", None, STATIC, varies=varies))
+
+
 _OF_CLASSES: Final[dict[str, MethodModel]] = {
     **{f"{TOKENIZER}.{name}": _tokenized(Static(False)) for name in OBJECT_METHODS[TOKENIZER]},
     f"{TOKENIZER}.encode": _tokenized(Static(False), encoding=False),
@@ -202,5 +213,6 @@ METHODS: Final[dict[str, MethodModel]] = {
     **{name: handle for name, handle in _OF_CLASSES.items() if not name.endswith(".to_tf_dataset")},
     ".to_tf_dataset": _to_tf_dataset,
     ".prepare_tf_dataset": _prepare_tf_dataset,
+    ".texts_to_sequences": _as_positions,
 }
 FUNCTIONS: Final[dict[str, FunctionModel]] = {"keras.utils.pad_sequences": _pad_sequences}
