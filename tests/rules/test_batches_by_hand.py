@@ -214,6 +214,24 @@ trainer.train()
             ),
         }.items()
     },
+    **{
+        f"words: {name}": one(
+            f"{HEAD}{MODEL}{WORDS.format('places = [words[word] for word in line.split()]' + made)}",
+            *((("XLA308", "print(model.predict("),) if found else ()),
+        )
+        for name, (made, found) in {
+            "with padding behind": ("\n    places = places + [0] * (40 - len(places))", False),
+            "with padding before": ("\n    places = [0] * (40 - len(places)) + places", False),
+            "with padding in place": ("\n    places += [0] * (40 - len(places))", False),
+            "extended by padding": ("\n    places.extend([0] * (40 - len(places)))", False),
+            "filled up in a loop": ("\n    for _ in range(40 - len(places)):\n        places.append(0)", False),
+            "filled up until it is full": ("\n    while len(places) < 40:\n        places.append(0)", False),
+            "padded too far, and cut": ("\n    places = (places + [0] * 40)[:40]", False),
+            "written into a row": ("\n    row = np.zeros(40)\n    row[:len(places)] = places\n    places = row", False),
+            "with marks around": ("\n    places = [1] + places + [2]", True),
+            "and twice as many": ("\n    places = places + [0] * len(places)", True),
+        }.items()
+    },
     "texts of their own length": one(
         f"""{HEAD}{MODEL}
 tokenizer = keras.preprocessing.text.Tokenizer()

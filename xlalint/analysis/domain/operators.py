@@ -28,7 +28,7 @@ from .values import (
     Unknown,
     Value,
 )
-from .varying_shapes import sizes_of
+from .varying_shapes import padded, sizes_of
 
 # Folding is for flags and small numbers: nothing here may take time or memory.
 _FOLDED: Final[dict[type[object], Callable[[Any, Any], Any]]] = {
@@ -228,5 +228,7 @@ def concatenate(left: Sequence, right: Sequence) -> Sequence:
     if left.items is not None and right.items is not None:
         return Sequence(left.kind, left.items + right.items)
     elements = [element for element in (element_of(left), element_of(right)) if element is not None]
-    varies = united(sizes_of(left), sizes_of(right))
+    varies = padded(left.varies, right.varies)
+    varies = padded(right.varies, left.varies) if varies is None else varies
+    varies = united(sizes_of(left), sizes_of(right)) if varies is None else varies
     return Sequence(left.kind, None, join_all(*elements) if elements else None, varies=varies)

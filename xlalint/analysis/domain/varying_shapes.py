@@ -41,14 +41,17 @@ LAYER: Final = "layer"
 WINDOW: Final = "window"
 # .. nor this: as many elements as fill whole batches, `x[:n // size * size]`.
 EVEN: Final = "even"
+# .. nor this: as many elements as a list lacks of a number, `[0] * (n - len(row))`.
+PADDING: Final = "padding"
 # A list that is of another length each time, and one that is only while the loop goes on that fills it.
 FILLED: Final = "filled"
 GROWN: Final = "grown"
 # As many elements as a condition on data holds for, which is asked again and again.
 MASKED: Final = "masked"
 # What makes a list longer or shorter, and the first dimension of what is made of it.
-_LENGTHS: Final = frozenset((FILLED, GROWN, MASKED, "sized"))
-_KEPT: Final = _LENGTHS | {EVEN, LAST}  # .. and what else is true of each list that is as long
+_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, "batch"))
+LENGTHS: Final = frozenset((FILLED, GROWN, MASKED, "sized"))
+_KEPT: Final = LENGTHS | {EVEN, LAST}  # .. and what else is true of each list that is as long
 _DEEPEST: Final = 4
 # In an index, new dimensions, and what stands for no single dimension of what is indexed.
 _NEW: Final = (Static(None), Api("tf.newaxis"), Api("np.newaxis"))
@@ -102,7 +105,7 @@ def variations_of(value: Value | None, depth: int = 0) -> tuple[Variation, ...]:
 
 def of_sizes(varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
     """Those of the variations that say that a size differs; not how large the batches of one dataset are."""
-    return tuple(variation for variation in varies if variation.kind not in (LAYER, WINDOW, EVEN, "batch"))
+    return tuple(variation for variation in varies if variation.kind not in _OF_NO_SIZE)
 
 
 def _inside(value: Sequence | Dict | OneOf) -> Iterator[Value]:
@@ -334,7 +337,14 @@ def lengths_of(value: Value) -> tuple[Variation, ...]:
 def sizes_of(value: Value) -> tuple[Variation, ...]:
     """Why a list or an array has another number of elements each time."""
     varies = value.varies if isinstance(value, Array | Sequence | Unknown | Tensor) else ()
-    return tuple(variation for variation in varies if variation.kind in _LENGTHS and not variation.axis)
+    return tuple(variation for variation in varies if variation.kind in LENGTHS and not variation.axis)
+
+
+def padded(row: tuple[Variation, ...], padding: tuple[Variation, ...]) -> tuple[Variation, ...] | None:
+    """What varies of a row with padding behind it, which makes up for what the row lacks; None for another list."""
+    if not any(each.kind == PADDING for each in padding):
+        return None
+    return tuple(each for each in (*row, *padding) if each.kind not in (*LENGTHS, PADDING))
 
 
 def _sign(value: Value) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -59,6 +59,20 @@ def left_by_loop(frame: Frame, loop: cst.For | cst.While) -> None:
         if isinstance(held, Sequence):
             rest = Variation(LAST, Location(frame.unit, test), axis=0, shapes=2, detail=PIECES)
             frame.env[name] = replace(held, varies=(rest,))
+    for name in _filled_up(frame, loop):
+        held = frame.env.get(name)
+        if isinstance(held, Sequence) and held.varies:
+            frame.env[name] = replace(held, varies=())
+
+
+def _filled_up(frame: Frame, loop: cst.For | cst.While) -> Iterator[str]:
+    """The lists that a loop puts as many into as are missing: `for _ in range(n - len(row)): row.append(0)`."""
+    match loop:
+        case cst.For(iter=cst.Call(func=cst.Name(value="range"), args=[cst.Arg(value=count)])):
+            counted = frame.unit.code(count)
+            for name in filter(None, map(_appended_to, cst.within(loop.body))):
+                if f"len({name})" in counted:
+                    yield name
 
 
 @lru_cache(maxsize=32)

@@ -38,6 +38,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
+from ..domain.varying_shapes import LENGTHS, PADDING
 from ..files.unit import Location
 from ..record import replace
 from .dimensions import ask_for_none, report_operands
@@ -153,8 +154,13 @@ class Operations(Interpreter):
                 Sequence(kind=kind) as sequence,
             ):
                 # As many as data say, `[0] * (longest - len(row))`: where a loop here counts, each row has others.
+                location = Location(frame.unit, node)
+                if found and all(each.kind in LENGTHS for each in found):
+                    as_long = isinstance(node, cst.BinaryOperation) and isinstance(node.right, cst.Call)
+                    varies = found if as_long else (Variation(PADDING, location, 0),)  # `[0] * len(row)`
+                    return Sequence(kind, None, element_of(sequence), varies=varies)
                 told = [each for each in found if each.kind == "number" or _is_of_caller(frame, each.location)][:1]
-                varies = tuple(Variation("sized", Location(frame.unit, node), 0, each.shapes) for each in told)
+                varies = tuple(Variation("sized", location, 0, each.shapes) for each in told)
                 return Sequence(kind, None, element_of(sequence), varies=varies)
             case (Sequence(kind=kind) as sequence, Unknown()) | (Unknown(), Sequence(kind=kind) as sequence) if (
                 isinstance(sign, cst.Multiply) and isinstance(element_of(sequence), ApiObject | Instance)

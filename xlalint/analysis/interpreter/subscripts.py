@@ -304,10 +304,10 @@ class Subscripts(Interpreter):
                 return Sequence(kind, None, element_of(base))
             case Sequence(items=None, element=Static(dimension=Dimension())), _:
                 return dimension_at(base, item)
-            case Sequence(element=element), Slice(stop=stop) if element is not None and stop not in (None, NONE):
-                return replace(base, element=among_first(element))
-            case Sequence(), Slice():
-                return base
+            case Sequence(element=element, varies=varies), Slice(stop=stop):
+                first = element is not None and stop not in (None, NONE)
+                kept = among_first(element) if first and element is not None else element
+                return replace(base, element=kept, varies=after_index(varies, index))
             case Sequence(), _:
                 return element_of(base) or UNKNOWN
             case Dict(entries, element), Static(key) if item.known and key in entries:

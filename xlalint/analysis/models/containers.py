@@ -21,8 +21,9 @@ from ..domain.values import (
     Structure,
     Tensor,
     Value,
+    Variation,
 )
-from ..domain.varying_shapes import LAST
+from ..domain.varying_shapes import LAST, padded
 from ..interpreter.filling import longer
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import ContainerModel, Interpreter
@@ -88,7 +89,9 @@ def _extends(
             ):
                 _put(interpreter, frame, owner, node, arranged(items, more), added, left)
             case Sequence(), _:
-                _put(interpreter, frame, owner, node, None, added, left)
+                padding = iterable.varies if isinstance(iterable, Sequence) else ()
+                kept = padded(owner.varies, padding)
+                _put(interpreter, frame, owner, node, None, added, left, kept)
         return NONE
 
     return handle
@@ -102,8 +105,10 @@ def _put(
     items: Ordered[Value] | None,
     added: Value,
     left: bool,
+    varies: tuple[Variation, ...] | None = None,
 ) -> None:
-    """The sequence after a change: these items, or what it held and what was added, on the left or not."""
+    """The sequence after a change: these items, or what it held and what was added, on the left or not. `varies`: why
+    it is of another length each time, where that is another reason than before."""
     if items is not None:
         kept = tuple(items)
         for variation in owner.varies:
@@ -113,8 +118,9 @@ def _put(
         return
     present = element_of(owner)
     joined = added if present is None else join_parts(present, added)
-    varies = tuple(each for each in owner.varies if each.kind != LAST)  # what is short is filled up
-    varies = varies if owner.varies else longer(frame, node)
+    if varies is None:
+        varies = tuple(each for each in owner.varies if each.kind != LAST)  # what is short is filled up
+        varies = varies if owner.varies else longer(frame, node)
     if owner.items is not None or joined is not present or varies != owner.varies:
         _rebind(interpreter, frame, node, Sequence(owner.kind, None, joined, varies=varies))
 
