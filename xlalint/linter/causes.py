@@ -8,9 +8,9 @@ from typing import Final
 
 from ..findings.findings import Effect, Finding, Note, Severity
 
-# Rules about sizes and positions that a value decides, whose first note says where the value comes from: whoever makes
-# it a number has mended them all.
-_OF_VALUES: Final = frozenset(("XLA205", "XLA206"))
+# Rules whose first note says where a value comes from, each with the effect that is meant: whoever makes a number of
+# what decides sizes and positions, or a variable of what the host changes, has mended them all.
+_OF_VALUES: Final = {"XLA205": Effect.RECOMPILES, "XLA206": Effect.RECOMPILES, "XLA609": Effect.DIVERGES}
 # Rules about what a function does several times, each with the effect that is meant: whoever keeps the shape of one
 # selection keeps that of all, whoever moves one summary out of compiled code moves all, and whoever compiles the
 # function around one tape compiles the others.
@@ -22,7 +22,7 @@ _OF_FUNCTIONS: Final = {
 }
 _ALL: Final = frozenset(("XLA403",))  # of which errors, too, are said a few times
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
-_ONE: Final = frozenset(("XLA506",))  # of which one is enough
+_ONE: Final = frozenset(("XLA506", "XLA609"))  # of which one is enough
 _SAME_VALUE: Final = "here, too, the same value decides"
 _SELECTS: Final = "here, too, the function selects by the values of a tensor"
 _SAID: Final = {
@@ -30,6 +30,7 @@ _SAID: Final = {
     "XLA203": _SELECTS,
     "XLA403": "here, too, the function prints or logs",
     "XLA506": "one `tf.function` around both is enough",
+    "XLA609": "here, too, compiled code reads it",
 }
 
 
@@ -53,7 +54,7 @@ def _cause(finding: Finding) -> Hashable:
     """What a finding has in common with others of its rule; None where it stands for itself, as most errors do."""
     if finding.severity is not Severity.WARNING and finding.code not in _ALL:
         return None
-    if finding.code in _OF_VALUES and finding.effect is Effect.RECOMPILES and finding.notes:
+    if finding.notes and finding.effect is _OF_VALUES.get(finding.code):
         origin = finding.notes[0]
         return (origin.path, origin.span, origin.text)
     if finding.effect is _OF_FUNCTIONS.get(finding.code) and finding.context is not None:

@@ -35,6 +35,7 @@ from ..program.parameter_uses import asked_for
 from ..program.project import Project
 from ..program.signs import Shows
 from ..record import replace
+from .changed_outside import with_change
 from .contexts import ContextKind
 from .dimensions import dimension_at
 from .events import IterateOver, MutateInLoop
@@ -130,6 +131,8 @@ class Assignments(Keeping):
                 if not (_is_same_each_time(frame, value) or _is_new_object(frame, statement, value)):
                     self._mutated(frame, statement or target, owner, "attribute")
                 held = self.evaluate(frame, owner)
+                if statement is not None:
+                    value = with_change(frame, statement, target, value, of_itself=_is_of_itself(statement, target))
                 self.set_attribute(frame, held, name, value)
                 if name == "run_eagerly" and value == Static(True):
                     self._run_eagerly(frame, owner, held)
@@ -410,6 +413,17 @@ def _is_made_of(node: cst.BaseExpression, target: cst.BaseExpression) -> bool:
             return any(side.deep_equals(target) or _is_made_of(side, target) for side in (left, right))
         case cst.Call(func=cst.Name(value="max" | "min" | "round"), args=args):
             return any(_is_made_of(argument.value, target) for argument in args)
+        case _:
+            return False
+
+
+def _is_of_itself(statement: cst.CSTNode, target: cst.BaseExpression) -> bool:
+    """Whether a statement computes a number from what its target was before."""
+    match statement:
+        case cst.AugAssign():
+            return True
+        case cst.Assign(value=value):
+            return _is_made_of(value, target)
         case _:
             return False
 

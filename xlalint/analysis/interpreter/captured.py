@@ -33,13 +33,13 @@ def kept(frame: Frame, value: Value) -> Value:
     """What a constructor that runs eagerly keeps of a value."""
     if not isinstance(value, Tensor) or value.variable or frame.context.kind not in NOT_TRACED:
         return value
-    if frame.function is None or not _constructs(frame.function):
+    if frame.function is None or not constructs(frame.function):
         return value
     return value.with_(eager=True, dependence=max(value.dependence, Dependence.CAPTURED))
 
 
 @lru_cache(maxsize=256)
-def _constructs(function: Function) -> bool:
+def constructs(function: Function) -> bool:
     """Whether a function is a constructor, or a method that only the constructor of its class calls."""
     owner = function.owner
     if function.name == "__init__" or owner is None:

@@ -282,6 +282,13 @@ class KeepBuilt(Event):
     known: bool
 
 
+class ReadChanged(Event):
+    """Traced code reads a Python value that was there before the trace, and that host code changes between calls, at
+    `changed`; place: what names it."""
+
+    changed: Location
+
+
 class LeaveLoop(Event):
     """`break`, `continue` or `return` that a tensor decides, out of a loop; place: the statement.
 

@@ -27,6 +27,7 @@ from ..library.call_kinds import COROUTINE
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedFunction
 from .annotations import PROMISED
+from .changed_outside import report_changed
 from .contexts import ContextKind
 from .events import HostRead, ReadInt32
 from .frames import Arguments, Frame
@@ -61,6 +62,8 @@ class Expressions(Interpreter):
         """What comes from outside of the function."""
         if type(value) is Tensor and value.int32 is not None and frame.context.kind is ContextKind.XLA:
             self.emit(frame, ReadInt32, node, created=value.int32)
+        if frame.context.becomes_graph:
+            report_changed(self, frame, node, value)
         return value
 
     def _literal(self, frame: Frame, node: cst.Integer | cst.Float | cst.SimpleString) -> Value:

@@ -124,9 +124,9 @@ class Keeping(Interpreter):
             case ClassValue() | ModuleValue():
                 return attribute is not None
             case Sequence() | Dict():
-                return _is_of_host(frame, root.value)
+                return is_of_host(frame, root.value)
             case _:
-                return root is target and _is_of_host(frame, root.value)
+                return root is target and is_of_host(frame, root.value)
 
 
 def report_cached(
@@ -148,7 +148,7 @@ def _is_of_graph(leaf: Value) -> bool:
     return isinstance(leaf, Structure) or (isinstance(leaf, Tensor) and not leaf.variable)
 
 
-def _is_of_host(frame: Frame, name: str) -> bool:
+def is_of_host(frame: Frame, name: str) -> bool:
     """Whether a name is of a module, or of a function that is not traced."""
     scope: Frame | None = frame if name not in frame.globals else None
     while scope is not None and (scope.env is None or name not in scope.env):

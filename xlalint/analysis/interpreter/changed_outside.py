@@ -1,0 +1,179 @@
+"""Python values that a trace reads and host code changes between calls: the compiled program keeps what tracing saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.joins import join
+from ..domain.kinds import options
+from ..domain.values import Array, ClassValue, Instance, ModuleValue, Static, Value, Variation
+from ..files.unit import Location, Unit
+from ..record import replace
+from .captured import constructs
+from .contexts import NOT_TRACED
+from .events import ReadChanged
+from .filling import MAKERS
+from .frames import Frame
+from .interface import Interpreter
+from .kept import is_of_host
+
+_CHANGED: Final = "changed"  # an attribute that host code sets again and again
+_NUMBERS: Final = frozenset(("counter", "drawn", "number"))
+
+
+# -- what host code changes -------------------------------------------------------------------------------------------
+
+
+def with_change(frame: Frame, statement: cst.CSTNode, target: cst.Attribute, value: Value, *, of_itself: bool) -> Value:
+    """What a statement assigns to an attribute, marked where host code changes the attribute again and again.
+    `of_itself`: it computes the value from what the attribute was."""
+    if not isinstance(value, Static | Array) or not _is_of_program(frame):
+        return value
+    number = isinstance(value, Static) and not isinstance(value.constant, str)
+    if not (of_itself or (number and (_is_switched(frame.unit, statement, target, value) or _varies(frame, value)))):
+        return value
+    if _is_newer(frame.unit, statement, target.value):
+        return value
+    variation = Variation(_CHANGED, Location(frame.unit, statement))
+    if isinstance(value, Static):
+        return replace(value, varies=(*value.varies, variation))
+    return join(value, Static(varies=(variation,)))
+
+
+def _is_of_program(frame: Frame) -> bool:
+    """Whether the host runs the code, not to set an object up, nor to test it."""
+    if frame.context.kind not in NOT_TRACED or frame.context.pipeline or frame.module.is_test:
+        return False
+    return frame.function is None or not (frame.function.name in MAKERS or constructs(frame.function))
+
+
+def _varies(frame: Frame, value: Value) -> bool:
+    """Whether a number is another one each time in one and the same object: by a loop of this function, by Keras's
+    training, or by a loop that calls this method of one object."""
+    for variation in value.varies if isinstance(value, Static) else ():
+        unit, node = variation.location.unit, variation.location.node
+        if variation.kind not in _NUMBERS:
+            continue
+        loop = next(_loops(unit, node), None)
+        if frame.function is None or loop is None:
+            return True
+        if unit is frame.unit and unit.function_around(node) is frame.function.node:
+            return True
+        if any(_is_told(unit, call, frame.function.name) for call in cst.within(loop)):
+            return True
+    return False
+
+
+def _is_told(unit: Unit, call: cst.CSTNode, method: str) -> bool:
+    """Whether a call has an object that is older than the loop around it run a method."""
+    match call:
+        case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=name))) if name == method:
+            return not _is_newer(unit, call, owner)
+        case _:
+            return False
+
+
+def _is_switched(unit: Unit, statement: cst.CSTNode, target: cst.Attribute, value: Value) -> bool:
+    """Whether a loop sets an attribute to a constant in some of its iterations alone, or to another one as well."""
+    if not isinstance(value, Static) or not isinstance(value.constant, bool | int | float):
+        return False
+    inside = statement
+    for around in unit.around(statement):
+        match around:
+            case cst.FunctionDef() | cst.ClassDef():
+                return False
+            case cst.For(body=body) | cst.While(body=body):
+                return isinstance(inside, cst.If) or any(
+                    isinstance(other, cst.Assign)
+                    and not other.value.deep_equals(statement.value)
+                    and any(aim.target.deep_equals(target) for aim in other.targets)
+                    for other in cst.within(body)
+                    if isinstance(statement, cst.Assign)
+                )
+            case cst.If():
+                inside = around
+            case _ if not isinstance(inside, cst.If):
+                inside = around
+    return False
+
+
+def _is_newer(unit: Unit, node: cst.CSTNode, owner: cst.BaseExpression) -> bool:
+    """Whether a loop around a node makes, or goes through, the objects that an expression names."""
+    while isinstance(owner, cst.Attribute | cst.Subscript):
+        owner = owner.value
+    if not isinstance(owner, cst.Name):
+        return True
+    return any(owner.value in set(_bound_in(loop)) for loop in _loops(unit, node))
+
+
+def _loops(unit: Unit, node: cst.CSTNode) -> Iterator[cst.For | cst.While]:
+    """The loops around a node, up to its function; a loop is around itself."""
+    for around in (node, *unit.around(node)):
+        if isinstance(around, cst.FunctionDef | cst.ClassDef):
+            return
+        if isinstance(around, cst.For | cst.While):
+            yield around
+
+
+def _bound_in(loop: cst.For | cst.While) -> Iterator[str]:
+    """The names that a loop binds."""
+    for node in cst.within(loop):
+        match node:
+            case cst.For(target=target) | cst.AssignTarget(target=target) | cst.NamedExpr(target=target):
+                yield from _names_in(target)
+            case _:
+                continue
+
+
+def _names_in(target: cst.BaseExpression) -> Iterator[str]:
+    match target:
+        case cst.Name(value=name):
+            yield name
+        case cst.Tuple() | cst.List():
+            for element in target.elements:
+                yield from _names_in(element.value)
+
+
+# -- what a trace reads -----------------------------------------------------------------------------------------------
+
+
+def report_changed(interpreter: Interpreter, frame: Frame, node: cst.Name | cst.Attribute, value: Value) -> None:
+    """Say that traced code reads what the host changes: an attribute, or a name of a scope around it."""
+    if frame.function is None or frame.function.name in MAKERS:
+        return
+    for option in options(value):
+        if not isinstance(option, Static) or not option.varies or isinstance(option.constant, str):
+            continue
+        for variation in option.varies:
+            if isinstance(node, cst.Attribute):
+                found = variation.kind == _CHANGED and _is_older(interpreter, frame, node)
+            else:
+                found = variation.kind in _NUMBERS and _is_rebound(frame, node, variation.location)
+            if found:
+                interpreter.emit(frame, ReadChanged, node, changed=variation.location)
+                return
+
+
+def _is_older(interpreter: Interpreter, frame: Frame, node: cst.Attribute) -> bool:
+    """Whether the object that has an attribute was there before the trace."""
+    match interpreter.evaluate(frame, node.value):
+        case Instance(traced=traced):
+            return not traced
+        case ClassValue() | ModuleValue():
+            return True
+        case _:
+            return False
+
+
+def _is_rebound(frame: Frame, node: cst.Name, changed: Location) -> bool:
+    """Whether a name of host code is bound anew below the function that reads it: the function is not made anew with
+    it, and may be called in between."""
+    if not is_of_host(frame, node.value):
+        return False
+    read = Location(frame.unit, node)
+    if read.path != changed.path or read.line >= changed.line:
+        return False
+    around = set(_loops(changed.unit, changed.node))
+    return around.isdisjoint(frame.unit.around(node)) and bool(around)
