@@ -46,6 +46,7 @@ from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, OnJax, Rule, Runs, Severity
+from xlalint.syntax import nodes as cst
 
 from ._feeds import FEW
 
@@ -230,6 +231,26 @@ served([Job(tf.ones([8]), size) for size in range(1, 5)])
             ["job.size"],
             Runs(4),
         ),
+        Bad(
+            """
+class Trainer:
+    @tf.function(jit_compile=True)
+    def step(self, x, i, scale=1.0):
+        return x * tf.cast(i, tf.float32) * scale
+
+    def run(self, *args, **kwargs):
+        return self.step(*args, **kwargs)
+
+trainer = Trainer()
+for i in range(3):
+    trainer.run(tf.ones([3]), i, scale=1.0)
+for i in range(3):
+    trainer.run(tf.ones([3]), tf.constant(1), scale=0.1 * i + 2.0)
+""",
+            ["self.step(*args, **kwargs)", "args"],
+            Runs(6),
+            help="tf.constant(..), where `",
+        ),
     )
     good = (
         Good(
@@ -353,14 +374,25 @@ for i in range(4):
                     continue
                 few = variation.shapes is not None and variation.shapes <= FEW
                 times = f"{variation.shapes} times" if variation.shapes else "once for each value"
-                what = f"`{brief(node)}` is {KINDS[variation.kind]}"
+                what, instead = _said(event, node, KINDS[variation.kind])
                 yield Draft(
                     f"{what} and part of the trace: XLA compiles {times}",
                     Effect.RECOMPILES,
-                    NOT_STATIC if event.context.is_for_jax else f"tf.constant({brief(node)})",
+                    NOT_STATIC if event.context.is_for_jax else instead,
                     location=event.location.at(node),
                     notes=(DraftNote(variation.location, f"this makes it {KINDS[variation.kind]}"),),
                     at_most=Severity.INFO if few else Severity.WARNING,
                     jax=OnJax(Effect.RECOMPILES, f"{what} and a static argument", f"`jax.jit` compiles {times}"),
                 )
                 break
+
+
+def _said(event: FeedCompiled, node: cst.CSTNode, kind: str) -> tuple[str, str]:
+    """What a message says of an argument, and what to write instead of it. What `*args` or `**kwargs` brings has no
+    name of its own at the call."""
+    call = event.location.node
+    for arg in call.args if isinstance(call, cst.Call) else ():
+        if (arg.star and arg.value is node) or (arg.star == "**" and node is call):
+            held = brief(arg.value)
+            return f"`{held}` passes {kind}", f"tf.constant(..), where `{held}` is given the number"
+    return f"`{brief(node)}` is {kind}", f"tf.constant({brief(node)})"

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports calls of TensorFlow and Keras that use an operation without an XLA kernel, in the TensorFlow version that runs
-the code (`tensorflow = "2.15"`; default: the newest version that the project's requirements allow).
+the code (`tensorflow = "2.15"`; default: the newest version that the project's requirements allow). Also the operations
+of a library that the program loads by `tf.load_op_library`, as a warning.
 
 ## What XLA does
 Compiling fails: "Detected unsupported operations when trying to compile graph .. No registered 'Lu' OpKernel for
@@ -11,6 +12,10 @@ XLA_CPU_JIT devices".
 Each call of the public API was compiled with TensorFlow 2.21 and older versions on a CPU. The kernels for GPU and TPU
 come from what the packages register. `xlalint facts NAME` prints what is known about a call, and `xlalint facts
 --unsupported` lists the calls without a kernel.
+
+An operation of one's own, in C++ with a kernel for the CPU, was built and loaded: compiling fails in the same way ("No
+registered 'Doubled' OpKernel for XLA_CPU_JIT"). Only a kernel that the library registers for XLA itself would change
+that. `keras.backend.ctc_batch_cost` uses `CTCLoss`, and fails; `tf.nn.ctc_loss` of dense labels compiles.
 
 Keras does not warn: `jit_compile="auto"` checks its layers, not their operations. A model with such a call in a custom
 layer runs on a machine without a GPU, where Keras does not compile, and fails on one with a GPU.
@@ -48,6 +53,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from xlalint.analysis.interpreter.events import ApiCall, Event
+from xlalint.analysis.library.raw_ops import LOADED
 from xlalint.facts.kernels import about, lacking, missing_of
 from xlalint.fixes.quoted import brief
 from xlalint.fixes.replacements import replacement
@@ -55,13 +61,44 @@ from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, S
 
 from ._kernels import case_of, fact_of, help_for, names_lacking, raw_missing, told_of, worst
 
+# Calls that no table has, since they refuse the arguments that are tried: what they need, and what to write instead.
+OPS = {"keras.backend.ctc_batch_cost": ("CTCLoss", "tf.nn.ctc_loss(labels, logits, label_length, logit_length)")}
+
 
 class NoKernel(Rule):
     code = "XLA401"
     name = "no-kernel"
     handles = (ApiCall,)
-    apis = names_lacking("XLA401")
+    apis = names_lacking("XLA401") | OPS.keys()
     bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    labels, length = tf.ones([2, 3], tf.int32), tf.ones([2, 1], tf.int32)
+    return tf.keras.backend.ctc_batch_cost(labels, tf.nn.softmax(x), 6 * length, 3 * length)
+""",
+            ["tf.keras.backend.ctc_batch_cost(labels, tf.nn.softmax(x), 6 * length, 3 * length)"],
+            Fails("CTCLoss"),
+            ("f32[2, 6, 5]",),
+            effect=Effect.FAILS,
+            severity=Severity.ERROR,
+            help="tf.nn.ctc_loss",
+        ),
+        Bad(
+            """
+sampling = tf.load_op_library("sampling.so")
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return sampling.farthest_points(x, count=16)
+""",
+            ["sampling.farthest_points(x, count=16)"],
+            None,
+            effect=Effect.FAILS,
+            severity=Severity.WARNING,
+            why="there is no such library",
+        ),
         Bad(
             """
 @tf.function(jit_compile=True)
@@ -313,6 +350,24 @@ def f(x):
         ),
         Good(
             """
+@tf.function(jit_compile=True)
+def f(x):
+    labels, length = tf.ones([2, 3], tf.int32), tf.ones([2], tf.int32)
+    return tf.nn.ctc_loss(labels, x, 3 * length, 6 * length, logits_time_major=False)
+""",
+            inputs=("f32[2, 6, 5]",),
+        ),
+        Good(
+            """
+sampling = tf.load_op_library("sampling.so")
+
+dataset = tf.data.Dataset.from_tensors(tf.ones([64, 3])).map(lambda x: sampling.farthest_points(x, count=16))
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+        Good(
+            """
 def lu(x):
     return x * 2.0
 
@@ -336,6 +391,13 @@ class L(tf.keras.layers.Layer):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case ApiCall(api=api) if api.startswith(f"{LOADED}."):
+                message = f"`{brief(event.node)}` is an operation of a library that the program loads: {NO_KERNEL}"
+                yield Draft(message, Effect.FAILS, at_most=min(Severity.WARNING, worst(event)))
+            case ApiCall(api=api) if api in OPS:
+                op, instead = OPS[api]
+                message = f"`{brief(event.node)}`: {lacking((op,), self.tensorflow)}"
+                yield Draft(message, Effect.FAILS, instead, at_most=worst(event))
             case ApiCall() if missing := raw_missing(event, self.code, self.tensorflow):
                 message = f"`{brief(event.node)}`: {lacking(missing, self.tensorflow)}"
                 yield Draft(message, Effect.FAILS, at_most=worst(event), told=told_of(missing, self.tensorflow))
@@ -352,3 +414,6 @@ class L(tf.keras.layers.Layer):
                         rewrite=rewrite,
                         told=told_of(missing, self.tensorflow),
                     )
+
+
+NO_KERNEL = "XLA has a kernel for it only if that library registers one"

@@ -352,6 +352,31 @@ layers.call(tf.ones([1]))
         ),
         Good(
             """
+class Scaled(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.find_scale(shape)
+
+    def find_scale(self, shape):
+        self.scale = 2.0 / shape[-1]
+        self.scale *= 0.5
+
+    def call(self, x):
+        return x * self.scale
+
+layer = Scaled()
+layer.build((None, 3))
+
+@tf.function(jit_compile=True)
+def f(x):
+    return layer(x)
+
+f(tf.ones([1, 3]))
+""",
+            Runs(1),
+            why="the layer sets it up in two statements",
+        ),
+        Good(
+            """
 class Agent:
     def __init__(self):
         self.epsilon = 1.0

@@ -44,11 +44,11 @@ def constructs(function: Function) -> bool:
     owner = function.owner
     if function.name == "__init__" or owner is None:
         return function.name == "__init__"
-    callers = [method.name for method in owner.functions.values() if _calls_own(method.node, function.name)]
+    callers = [method.name for method in owner.functions.values() if calls_own(method.node, function.name)]
     return callers == ["__init__"]
 
 
-def _calls_own(method: cst.FunctionDef | cst.Lambda, name: str) -> bool:
+def calls_own(method: cst.FunctionDef | cst.Lambda, name: str) -> bool:
     """Whether a method names another one of its object."""
     first = method.params.params[:1]
     return any(

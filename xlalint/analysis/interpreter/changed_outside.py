@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join
 from ..domain.kinds import options
-from ..domain.values import Array, ClassValue, Instance, ModuleValue, Static, Value, Variation
+from ..domain.values import Array, ClassValue, Function, Instance, ModuleValue, Static, Value, Variation
 from ..files.unit import Location, Unit
 from ..record import replace
-from .captured import constructs
+from .captured import calls_own
 from .contexts import NOT_TRACED
 from .events import ReadChanged
 from .filling import MAKERS
@@ -34,7 +35,7 @@ def with_change(frame: Frame, statement: cst.CSTNode, target: cst.Attribute, val
     number = isinstance(value, Static) and not isinstance(value.constant, str)
     if not (of_itself or (number and (_is_switched(frame.unit, statement, target, value) or _varies(frame, value)))):
         return value
-    if _is_newer(frame.unit, statement, target.value):
+    if _is_newer(frame.unit, statement, target.value) or (of_itself and _is_set_before(frame.unit, statement, target)):
         return value
     variation = Variation(_CHANGED, Location(frame.unit, statement))
     if isinstance(value, Static):
@@ -46,7 +47,17 @@ def _is_of_program(frame: Frame) -> bool:
     """Whether the host runs the code, not to set an object up, nor to test it."""
     if frame.context.kind not in NOT_TRACED or frame.context.pipeline or frame.module.is_test:
         return False
-    return frame.function is None or not (frame.function.name in MAKERS or constructs(frame.function))
+    return frame.function is None or not _sets_up(frame.function)
+
+
+@lru_cache(maxsize=256)
+def _sets_up(function: Function) -> bool:
+    """Whether a function sets an object up: a constructor, `build`, or a method that only these call."""
+    owner = function.owner
+    if function.name in MAKERS or owner is None:
+        return function.name in MAKERS
+    callers = {method.name for method in owner.functions.values() if calls_own(method.node, function.name)}
+    return bool(callers) and callers <= MAKERS
 
 
 def _varies(frame: Frame, value: Value) -> bool:
@@ -125,6 +136,30 @@ def _bound_in(loop: cst.For | cst.While) -> Iterator[str]:
                 yield from _names_in(target)
             case _:
                 continue
+
+
+def _is_set_before(unit: Unit, statement: cst.CSTNode, target: cst.Attribute) -> bool:
+    """Whether the code that leads to a statement has just set its target, so that it counts nothing."""
+    inside = statement
+    for around in unit.around(statement):
+        match around:
+            case cst.FunctionDef() | cst.For() | cst.While():
+                return False
+            case cst.IndentedBlock(body=body):
+                before = body[: next(place for place, line in enumerate(body) if line is inside)]
+                if any(_sets(line, target) for line in before):
+                    return True
+        inside = around
+    return False
+
+
+def _sets(line: cst.CSTNode, target: cst.Attribute) -> bool:
+    match line:
+        case cst.SimpleStatementLine(body=[cst.Assign(targets=targets, value=value)]):
+            reads = any(isinstance(part, cst.Attribute) and part.deep_equals(target) for part in cst.within(value))
+            return not reads and any(aim.target.deep_equals(target) for aim in targets)
+        case _:
+            return False
 
 
 def _names_in(target: cst.BaseExpression) -> Iterator[str]:

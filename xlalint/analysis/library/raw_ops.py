@@ -8,6 +8,8 @@ from typing import Final
 
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # between the words of an operation's name
 PREFIX: Final = "tf.raw_ops."
+LOADED: Final = f"{PREFIX}loaded"
+"""Stands for a library that `tf.load_op_library` loads, whose operations are its attributes."""
 # By operation: the function, and its parameters where the operation names them otherwise.
 _FUNCTIONS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "Bincount": ("tf.math.bincount", {"size": "minlength"}),

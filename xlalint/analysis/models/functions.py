@@ -20,6 +20,7 @@ from ..domain.values import (
 )
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..library.raw_ops import LOADED
 from ..record import replace
 
 
@@ -91,6 +92,11 @@ def _same_function(interpreter: Interpreter, frame: Frame, arguments: Arguments,
     return arguments.positional[0] if arguments.positional else UNKNOWN
 
 
+def _loaded(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`tf.load_op_library(path)`: a module of operations."""
+    return Api(LOADED)
+
+
 def _joined_path(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`os.path.join(..)`: the path, where all of it is known."""
     parts = [part.constant for part in arguments.positional if isinstance(part, Static) and part.known]
@@ -144,6 +150,7 @@ _PROGRESS: Final = (
 )
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "tf.load_op_library": _loaded,
     "inspect.signature": _signature,
     "inspect.getcallargs": _named_arguments,
     "functools.partial": _partial,
