@@ -4,7 +4,7 @@
 Reports `batch` without `drop_remainder=True` if the last batch is or may be smaller, and the batches reach a step that
 XLA compiles: `fit`, `evaluate` or `predict` of a model compiled with `jit_compile=True`, or a compiled function. Also
 reports `padded_batch`, `bucket_by_sequence_length`, Keras's `.._dataset_from_directory` and `ImageDataGenerator`,
-arrays and generators passed to a model, and slices of arrays that a loop, a generator or an iterator takes in steps.
+arrays and generators passed to a model, and slices that a loop or a generator takes in steps, or from the front.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
@@ -31,8 +31,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 If every example counts, as in an evaluation, pad the last batch and give the padding the weight 0.
 
 ## Not flagged
-- A number of elements that fills all batches, elements that repeat forever before they are batched, and `take` of some
-  batches.
+- A number of elements that fills all batches, or else the program stops (`assert n % size == 0`); elements that repeat
+  forever before they are batched; `take` of some batches.
 - Batches of a dataset that `steps` or `validation_steps` limits.
 - Datasets that only eager code uses.
 

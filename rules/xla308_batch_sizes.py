@@ -3,8 +3,8 @@
 ## What it does
 Reports a second batch size for the same compiled step: one function called with datasets of different batch sizes,
 `validation_data` of `fit` and an `evaluate` of the same model, or two calls of `fit` or `predict`. Also reports arrays
-whose size changes from call to call: built with a changing number, of a list that a loop or a method fills until
-something happens (the steps of an episode), drawn from a memory that fills up, or read from files one by one.
+whose size changes from call to call: built with a changing number, of a list that is filled until something happens
+(the steps of an episode) or with the words of a text, drawn from a memory that fills up, or read from files one by one.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU: a function called with batches of 32 and of 16 compiles twice.
@@ -19,7 +19,7 @@ Keras compiles the steps for training, testing and prediction separately. A batc
     model.evaluate(test.batch(64))
 
 ## Not flagged
-Training and evaluation of a Keras model with different batch sizes, datasets that are zipped, and unknown sizes.
+Different batch sizes of a Keras model's training and evaluation, zipped datasets, unknown sizes, and padded lists.
 
 ## Fix safety
 Shown only: results do not depend on the batch size unless the model normalises over the batch.
