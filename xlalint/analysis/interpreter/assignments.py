@@ -13,6 +13,7 @@ from ..domain.values import (
     UNKNOWN,
     Api,
     ApiObject,
+    Array,
     ClassValue,
     Compiled,
     Dependence,
@@ -346,7 +347,12 @@ def _with_part(base: Sequence | Dict, key: Value, value: Value) -> Sequence | Di
         case Dict(entries, element) if is_key(key):
             return Dict({**entries, key.constant: value}, element)
         case Dict(entries, element):
-            changed = {name: join_parts(held, value) for name, held in entries.items()}
+            # Columns that are filled, or made to arrays, one after the other: `columns[name].append(x)`.
+            column = isinstance(value, Sequence | Array)
+            changed = {
+                name: join_parts(held, value) if column and isinstance(held, Sequence) else held
+                for name, held in entries.items()
+            }
             return Dict(changed, value if element is None else join_parts(element, value))
         case Sequence(kind, tuple(items)) if (kept := _with(items, key, (value,))) is not None:
             return Sequence(kind, kept, varies=base.varies)
