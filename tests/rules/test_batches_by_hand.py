@@ -73,6 +73,23 @@ SCRIPTS = {
             "another piece": ("len(order)", "taken = order[:4]; order = order[size:]", ""),
         }.items()
     },
+    "what is left of a queue": one(
+        f"""{HEAD}{MODEL}
+def batches(x, y, size):
+    while True:
+        order = np.arange(len(x))
+        np.random.shuffle(order)
+        for _ in range(len(x) // size):
+            taken = order[0:size]
+            order = order[size:]
+            yield x[taken], y[taken]
+        if order.size:
+            yield x[order], y[order]
+
+model.fit(batches(np.load("x.npy"), np.load("y.npy"), 32), steps_per_epoch=9)
+""",
+        ("XLA302", "order = order[size:]"),
+    ),
     "a queue of files": one(
         f"""{HEAD}{MODEL}
 paths = open("paths.txt").read().split()

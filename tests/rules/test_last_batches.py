@@ -372,6 +372,10 @@ main()
     "a few batches of a dataset that begins again": one(
         f"{HEAD}{JIT}\n\nfor x in tf.data.TFRecordDataset('a').batch(8).repeat().take(5):\n    step(x)\n"
     ),
+    "all batches, as many as there are": one(
+        f"{HEAD}{JIT}\n\nfor x in tf.data.TFRecordDataset('a').batch(8).take(-1):\n    step(x)\n",
+        ("XLA302", "for x in tf.data"),
+    ),
     "as many elements as one batch has": one(
         f"{HEAD}{JIT}\n\ndef train(n):\n    for x in tf.data.TFRecordDataset('a').shuffle(9).take(n).batch(n):\n"
         "        step(x)\n\ntrain(int(input()))\n"

@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Sequence, Value, Variation
-from ..domain.varying_shapes import FILLED, GROWN, LAST, variations_of, without
+from ..domain.values import Array, Sequence, Unknown, Value, Variation
+from ..domain.varying_shapes import FILLED, GROWN, LAST, part_of_queue, variations_of, without
 from ..files.unit import Location
 from ..library.host_sizes import PIECES
+from ..program.queues import left_in_queues
 from ..record import replace
 from .contexts import NOT_TRACED
 from .frames import Frame
@@ -59,6 +60,10 @@ def left_by_loop(frame: Frame, loop: cst.For | cst.While) -> None:
         if isinstance(held, Sequence):
             rest = Variation(LAST, Location(frame.unit, test), axis=0, shapes=2, detail=PIECES)
             frame.env[name] = replace(held, varies=(rest,))
+    for name, left in left_in_queues(frame.unit, loop):
+        held = frame.env.get(name)
+        if isinstance(held, Sequence | Array | Unknown):
+            frame.env[name] = part_of_queue(held, Location(frame.unit, left))
     for name in _filled_up(frame, loop):
         held = frame.env.get(name)
         if isinstance(held, Sequence) and held.varies:

@@ -362,7 +362,7 @@ def _first(step: Step) -> ApiObject:
 def among_first(element: Value, number: int | None = None, count: int | None = None) -> Value:
     """What the first `number` elements of a dataset of `count` are: the smaller last batch is not among them, unless
     they are known to be all."""
-    if number is not None and count is not None and (number < 0 or number >= count):
+    if number is not None and (number < 0 or (count is not None and number >= count)):
         return element
     return filtered(element, lambda variation: variation.kind != LAST)
 

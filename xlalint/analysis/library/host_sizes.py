@@ -48,7 +48,10 @@ _SIZES: Final[Mapping[str, tuple[str, ...]]] = {
 # What makes one array of a list.
 _STACKING: Final = frozenset(
     (
-        *(f"np.{name}" for name in ("array", "asarray", "stack", "vstack", "row_stack", "concatenate", "hstack")),
+        *(
+            f"np.{name}"
+            for name in ("array", "asarray", "copy", "stack", "vstack", "row_stack", "concatenate", "hstack")
+        ),
         *(f"tf.{name}" for name in ("stack", "concat", "constant", "convert_to_tensor")),
         *(f"keras.ops.{name}" for name in ("stack", "concatenate", "convert_to_tensor")),
     )
@@ -72,14 +75,14 @@ _DRAWING_ARRAYS: Final[Mapping[str, int]] = {  # .. with the number of arguments
 }
 _LISTS: Final = frozenset(("cut", EVEN, "filled", "grown", LAST, "masked", "sized"))  # what changes how long a list is
 _RESHAPING: Final = frozenset(("np.reshape", "tf.reshape", "keras.ops.reshape"))
-_COPYING: Final = frozenset(("np.array", "np.asarray"))
+_COPYING: Final = frozenset(("np.array", "np.asarray", "np.copy"))
 # What changes how long each item of a list is.
 _ITEMS: Final = frozenset(("cut", "sized"))
 PIECES: Final = "pieces"  # the detail of what is smaller in some of the pieces that an array is split into
 # Functions of NumPy whose result is as long as what they are passed: `expand_dims`, where the new dimension is not the
 # first.
 _AS_LONG: Final = frozenset(
-    f"np.{name}" for name in ("abs", "array", "asarray", "ascontiguousarray", "clip", "expand_dims", "float32")
+    f"np.{name}" for name in ("abs", "array", "asarray", "ascontiguousarray", "clip", "copy", "expand_dims", "float32")
 )
 _IN_ROWS: Final = frozenset(("np.concatenate", "np.vstack"))
 _JOINING: Final = frozenset(("concatenate", "concat", "hstack", "vstack", "row_stack"))

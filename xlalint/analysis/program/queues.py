@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ...syntax import nodes as cst
 from ..files.unit import Unit
 
@@ -11,13 +13,15 @@ _ENOUGH = ("0", "1")  # what a number of elements is compared with that asks for
 def takes_the_front(unit: Unit, part: cst.Subscript) -> bool:
     """Whether a slice is a batch from the front of what gets shorter by it, so that the last one may be smaller:
     nothing asks beforehand whether a whole one is left."""
-    match part:
-        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Slice(lower=None, upper=size, step=None))]) if size:
-            queue, taken = _text(unit, part.value), _text(unit, size)
-        case _:
-            return False
+    size = _size_of_front(part)
+    if size is None:
+        return False
+    queue, taken = _text(unit, part.value), _text(unit, size)
     scope: cst.CSTNode = unit.function_around(part) or unit.tree
     nodes = [*cst.within(scope)]
+    loop = next((around for around in unit.around(part) if isinstance(around, cst.For | cst.While)), None)
+    if isinstance(loop, cst.For) and not _counts_the_last(_text(unit, loop.iter)):
+        return False
     if taken == "1" or not any(_is_left(unit, node, queue, taken, _text(unit, part)) for node in nodes):
         return False
     return not any(
@@ -25,6 +29,38 @@ def takes_the_front(unit: Unit, part: cst.Subscript) -> bool:
         or (isinstance(node, cst.Comparison) and _asks_for_a_batch(unit, node, queue))
         for node in nodes
     )
+
+
+@lru_cache(maxsize=32)
+def left_in_queues(unit: Unit, loop: cst.For | cst.While) -> tuple[tuple[str, cst.Subscript], ...]:
+    """The names of what a loop takes batches from the front of, each with the slice that is left: `x[n:]`. Behind the
+    loop it is what did not fill a batch."""
+    nodes = [*cst.within(loop.body)]
+    parts = [node for node in nodes if isinstance(node, cst.Subscript)]
+    fronts = {(_text(unit, part.value), _text(unit, size)) for part in parts if (size := _size_of_front(part))}
+    found = []
+    for node in nodes:
+        match node:
+            case cst.Assign(
+                targets=[cst.AssignTarget(target=cst.Name(value=name))],
+                value=cst.Subscript(
+                    value=cst.Name(value=queue),
+                    slice=[cst.SubscriptElement(slice=cst.Slice(lower=size, upper=None, step=None))],
+                ) as rest,
+            ) if name == queue and size is not None and (name, _text(unit, size)) in fronts:
+                found.append((name, rest))
+    return tuple(found)
+
+
+def _size_of_front(part: cst.Subscript) -> cst.BaseExpression | None:
+    """How many a slice takes from the front: `x[:n]`, `x[0:n]`."""
+    match part:
+        case cst.Subscript(
+            slice=[cst.SubscriptElement(slice=cst.Slice(lower=None | cst.Integer(value="0"), upper=size, step=None))]
+        ):
+            return size
+        case _:
+            return None
 
 
 def moves_along(unit: Unit, part: cst.Subscript) -> bool:
@@ -54,6 +90,11 @@ def is_filled_up(unit: Unit, part: cst.Subscript) -> bool:
     scope: cst.CSTNode = unit.function_around(part) or unit.tree
     asked = (node for node in cst.within(scope) if isinstance(node, cst.If | cst.While))
     return any(_is_filled(unit, node, batch, "") for condition in asked for node in cst.within(condition.body))
+
+
+def _counts_the_last(iterations: str) -> bool:
+    """Whether a loop goes on for what does not fill a batch: `range(ceil(n / size))`, `range(n // size + 1)`."""
+    return "ceil(" in iterations or "+1" in iterations
 
 
 def _text(unit: Unit, node: cst.CSTNode) -> str:
