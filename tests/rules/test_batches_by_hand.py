@@ -125,6 +125,11 @@ for start in range(0, len(paths), 32):
 """,
         ("XLA302", "model.train_on_batch("),
     ),
+    "a pipeline whose lines go on behind a backslash": one(
+        f"{HEAD}{MODEL}rows = tf.data.Dataset.from_generator(read, output_signature=tf.TensorSpec([None]))\n"
+        "data = rows \\\n    .shuffle(9) \\\n    .padded_batch(4, drop_remainder=True)\nmodel.fit(data)\n",
+        ("XLA303", "data = rows"),
+    ),
     # -- what the program makes sure of --
     **{
         f"slices, {name}": one(f"{HEAD}{MODEL}{SLICES.format(said)}", *((("XLA302", line),) if line else ()))
@@ -136,6 +141,11 @@ for start in range(0, len(paths), 32):
             "of another size": ("assert len(x) % 7 == 0", "model.train_on_batch("),
         }.items()
     },
+    "arrays that are one batch": one(
+        f"{HEAD}{MODEL}def train(x, y):\n    model.fit(x, y, batch_size=len(x))\n"
+        "    model.evaluate(x, y, batch_size=4)\n\ntrain(np.load('x.npy'), np.load('y.npy'))\n",
+        ("XLA302", "model.evaluate("),
+    ),
     "arrays that come out even": one(
         f"{HEAD}{MODEL}x, size = np.load('x.npy'), 32\nassert not len(x) % size\n"
         "model.fit(x, np.load('y.npy'), batch_size=size)\n"

@@ -22,12 +22,12 @@ def brief(node: cst.CSTNode) -> str:
 
 
 def one_line(node: cst.CSTNode) -> str:
-    """The source of a node; line breaks inside become spaces."""
+    """The source of a node; line breaks inside become spaces, with the backslashes before them."""
     return _on_one_line(cst.text_of(node).code(node))
 
 
 def _on_one_line(text: str) -> str:
-    return re.sub(r"\s*\n\s*", " ", _without_comments(text) if "#" in text and "\n" in text else text)
+    return re.sub(r"\s*\\?\n\s*", " ", _without_comments(text) if "#" in text and "\n" in text else text)
 
 
 def _without_comments(text: str) -> str:

@@ -354,7 +354,8 @@ def _run(
         likely = certain and (step == "train" or (method == "evaluate" and size not in (None, NONE)))
         many = size is not None or split not in (None, NONE)
         arrays = value if datasets else as_arrays(value, targets, many)
-        given += [(array, node) for array in batches_of(arrays, size, split, location, likely=likely)]
+        if not _is_one_batch(arguments, where):
+            given += [(array, node) for array in batches_of(arrays, size, split, location, likely=likely)]
         # An epoch has many batches of one size, whatever is left.
         if value is not None and not datasets and step != "train":
             whole = filtered(value, lambda variation: variation.kind in _WHOLE)
@@ -362,6 +363,15 @@ def _run(
         # Of results that are asked for once, one compilation more is the price of having them all.
         often = method != "predict" or frame.looped or frame.python_loop > 0
         report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=often)
+
+
+def _is_one_batch(arguments: Arguments, data: cst.CSTNode) -> bool:
+    """Whether arrays are a batch as they are: `fit(x, y, batch_size=len(x))`."""
+    match arguments.keyword_nodes.get("batch_size"), data:
+        case cst.Call(func=cst.Name("len"), args=[cst.Arg(value=cst.Name(counted))]), cst.Name(name):
+            return counted == name
+        case _:
+            return False
 
 
 def _callback(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
