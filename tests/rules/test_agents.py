@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.rules.scripts import HEAD, JIT, MODEL, Script, deserved, one
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 MEMORY = """\
 import random
@@ -345,3 +349,42 @@ for x in tf.data.Dataset.from_tensor_slices(np.ones((100, 4))).batch(FLAGS.batch
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
 def test_a_script_gets_what_it_deserves(script: Script, tmp_path_factory: pytest.TempPathFactory) -> None:
     deserved(script, tmp_path_factory.mktemp("script"))
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_a_script_in_a_package_runs_it(installed: bool, tmp_path: Path) -> None:
+    """Unless the package is made to be installed, when its modules that can be run are tools."""
+    folder = tmp_path / "agents"
+    folder.mkdir()
+    agent = f"""{HEAD}import random
+
+{MODEL}
+class Memory:
+    def __init__(self):
+        self.rows = []
+
+    def keep(self, row):
+        self.rows.append(row)
+
+    def sample(self, size):
+        size = min(size, len(self.rows))
+        return random.sample(self.rows, size)
+
+class Agent:
+    def __init__(self):
+        self.memory = Memory()
+
+    def learn(self):
+        states, values = zip(*self.memory.sample(32))
+        model.train_on_batch(np.array(states), np.array(values))
+"""
+    use = ("agent = Agent()", "for _ in range(9):", "    agent.memory.keep((np.ones(4), 1))", "    agent.learn()")
+    (folder / "__init__.py").write_text("", encoding="utf-8")
+    (folder / "agent.py").write_text(agent, encoding="utf-8")
+    body = "".join(f"    {line}\n" for line in use)
+    run = f'import numpy as np\nfrom agents.agent import Agent\n\nif __name__ == "__main__":\n{body}'
+    (folder / "run.py").write_text(run, encoding="utf-8")
+    if installed:
+        (tmp_path / "setup.py").write_text("from setuptools import setup\n\nsetup()\n", encoding="utf-8")
+    found = [finding.code for finding in check([tmp_path], Settings()).findings]
+    assert ("XLA308" in found) is not installed

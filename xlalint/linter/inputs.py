@@ -14,6 +14,7 @@ from ..findings.findings import Backend, Problem
 from ..settings.config import Settings
 from ..settings.requirements import Required, required_near
 from ..sources.discovery import FileToCheck
+from ..sources.distributions import is_installed
 from ..sources.reading import (
     Jax,
     Strategies,
@@ -186,8 +187,9 @@ class Inputs:
     @cached_property
     def checked(self) -> list[FileToCheck]:
         """The files that can matter, once they are read: that name TensorFlow or Keras, and scripts that may run these.
-        A package has modules that can be run, to convert a file, say, and is no program for that."""
-        packages = {file.path.parent for file in self.files if file.path.name == "__init__.py"}
+        A package that is made to be installed has modules that can be run, to convert a file, say, and is no program
+        for that."""
+        packages = self._installed_packages()
         matter = {file for file, facts in self._known() if facts.matters}
         others = {file: facts for file, facts in self._known() if not facts.matters and facts.leads_to}
         fresh = matter
@@ -197,6 +199,19 @@ class Inputs:
             matter = matter | {file for file in fresh if others[file].runs and file.path.parent not in packages}
             others = {file: facts for file, facts in others.items() if file not in fresh}
         return [file for file in self.files if file in matter]
+
+    def _installed_packages(self) -> set[Path]:
+        """The folders of packages that are made to be installed."""
+        packages = {file.path.parent for file in self.files if file.path.name == "__init__.py"}
+        outermost = {folder: self._outermost(folder, packages) for folder in packages}
+        installed = {folder for folder in {*outermost.values()} if is_installed(str(folder))}
+        return {folder for folder, outer in outermost.items() if outer in installed}
+
+    @staticmethod
+    def _outermost(folder: Path, packages: set[Path]) -> Path:
+        while folder.parent in packages:
+            folder = folder.parent
+        return folder
 
     def _known(self) -> Iterator[tuple[FileToCheck, Facts]]:
         return ((file, self.facts[file.display]) for file in self.files if file.display in self.facts)

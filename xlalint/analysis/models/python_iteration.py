@@ -323,5 +323,5 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.map": _map,
     "builtins.filter": _filter,
     **{f"builtins.{name}": _chosen(name) for name in ("any", "all", "sum")},
-    "collections.deque": _deque,
+    **dict.fromkeys(("collections.deque", "_collections.deque"), _deque),
 }
