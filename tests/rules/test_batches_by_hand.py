@@ -271,6 +271,16 @@ while True:
     ),
     # -- pictures --
     **{
+        f"pictures that are cropped: {name}": one(
+            f"{HEAD}import sys\nfrom PIL import Image\n\n{MODEL}def read(path):\n"
+            "    picture = Image.open(path).convert('L')\n    width, height = picture.size\n"
+            f"    return np.array(picture.crop((0, 0, {box})))\n\n"
+            "for path in sys.argv[1:]:\n    print(model.predict(read(path)[np.newaxis]))\n",
+            *((("XLA308", "print(model.predict("),) if found else ()),
+        )
+        for name, (box, found) in {"as they are": ("width // 3 * 3, height", True), "to one": ("64, 64", False)}.items()
+    },
+    **{
         f"pictures: {name}": one(
             f"{HEAD}import cv2\nimport sys\n\n{MODEL}for path in sys.argv[1:]:\n    image = cv2.imread(path){then}\n"
             "    print(model.predict(image[np.newaxis] / 255.0))\n",

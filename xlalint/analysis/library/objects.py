@@ -237,6 +237,10 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], locat
                 return STATIC
             if method == "reshape":
                 return _reshaped(owner, arguments)
+            if method == "crop":
+                box = next(iter(arguments.values()), NONE)
+                fixed = isinstance(box, Sequence) and all(isinstance(it, Static) and it.known for it in box.items or ())
+                return Array(owner.dtype) if fixed else owner
             return owner if method in _KEEPING else Array(owner.dtype)
         case Sequence("tuple", items):
             return _shape_method(owner, items, method)
