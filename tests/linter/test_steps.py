@@ -162,11 +162,18 @@ def of_detection(folder: Path, files: dict[str, str], target: str | None) -> tup
     return found.severity, "no step of training" in found.context.shown
 
 
-@pytest.mark.parametrize("package", [False, True])
-def test_a_script_that_does_not_name_tensorflow_is_read_outside_of_packages(tmp_path: Path, package: bool) -> None:
-    (tmp_path / "train.py").write_text(TRAIN[: TRAIN.index(MAIN)], encoding="utf-8")
-    (tmp_path / "convert.py").write_text(f"import train\n\n{MAIN}\n    train.step(None\n", encoding="utf-8")
+@pytest.mark.parametrize(("package", "installed"), [(False, False), (True, False), (False, True), (True, True)])
+def test_a_script_that_does_not_name_tensorflow_is_read_outside_of_installed_packages(
+    tmp_path: Path, package: bool, installed: bool
+) -> None:
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    (folder / "train.py").write_text(TRAIN[: TRAIN.index(MAIN)], encoding="utf-8")
+    (folder / "convert.py").write_text(f"import train\n\n{MAIN}\n    train.step(None\n", encoding="utf-8")
     if package:
-        (tmp_path / "__init__.py").touch()
+        (folder / "__init__.py").touch()
+    if installed:
+        (tmp_path / "setup.py").touch()
     # What is not read has no trouble with its syntax.
-    assert ("XLA900" in {one.code for one in check([tmp_path], Settings()).findings}) is not package
+    read = "XLA900" in {one.code for one in check([tmp_path], Settings()).findings}
+    assert read is not (package and installed)

@@ -217,6 +217,11 @@ trainer.train()
     "a memory, by a setting from a file": one(
         f"{HEAD}{MODEL}{MEMORY.format('')}", ("XLA308", "model.train_on_batch(np.array(states)")
     ),
+    "arrays that a function puts together": one(
+        f"{HEAD}{MODEL}def load(paths):\n    rows = np.load(paths[0])\n    for path in paths[1:]:\n"
+        "        rows = np.vstack([rows, np.load(path)])\n    return rows\n\n"
+        "for _ in range(3):\n    rows = load(open('paths.txt').readlines())\n    model.train_on_batch(rows, rows)\n"
+    ),
     # -- words --
     **{
         f"words: {name}": one(

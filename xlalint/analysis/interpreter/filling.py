@@ -8,7 +8,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.values import Array, Sequence, Unknown, Value, Variation
-from ..domain.varying_shapes import FILLED, GROWN, LAST, part_of_queue, variations_of, without
+from ..domain.varying_shapes import FILLED, GROWN, JOINED, LAST, part_of_queue, variations_of, without
 from ..files.unit import Location
 from ..library.host_sizes import PIECES
 from ..program.queues import left_in_queues
@@ -40,13 +40,17 @@ def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
 
 
 def returned(frame: Frame, value: Value) -> Value:
-    """What a function returns of the lists that its loops fill: they are as long as they get, if it is called once."""
+    """What a function returns of the lists that its loops fill, and of the arrays that they put together: they are as
+    long as they get, the lists if it is called once."""
 
     def is_own(variation: Variation) -> bool:
         location = variation.location
-        if (variation.kind, variation.detail, location.unit) != (FILLED, _HERE, frame.unit):
+        joined = variation.kind in JOINED and location.unit is frame.unit
+        if not joined and (variation.kind, variation.detail, location.unit) != (FILLED, _HERE, frame.unit):
             return False
-        return frame.function is not None and frame.unit.function_around(location.node) is frame.function.node
+        if frame.function is None or frame.unit.function_around(location.node) is not frame.function.node:
+            return False
+        return not joined or _loop_around(frame, location.node) is not None
 
     return without(value, is_own) if any(map(is_own, variations_of(value))) else value
 
