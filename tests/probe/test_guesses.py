@@ -55,6 +55,12 @@ def test_other_styles_of_docstrings() -> None:
     assert documented('f\n\nArgs:\n  batch: Dict, with:\n    "image": [b, h, w, 3],\n    "label": [b], int32\n') == {
         "batch": "{'image': f32[4, 4, 4, 3], 'label': i32[4]}"
     }
+    assert documented(
+        "f\n\n- *levels*: A list of tensors of shape [b, h, w, c]\n- *boxes*: of shape [b, (y, x)]\n"
+    ) == {
+        "levels": "[f32[4, 4, 4, 4], f32[4, 4, 4, 4]]",
+        "boxes": "f32[4, 2]",
+    }
 
 
 @pytest.mark.parametrize(

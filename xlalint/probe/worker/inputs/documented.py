@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from xlalint.sources.specs import Form, Keyed, Spec, spec
+from xlalint.sources.specs import Form, Keyed, Many, Spec, spec
 
 from .numbers import SIZE
 
@@ -27,7 +27,7 @@ _MOST: Final = 64  # of a number among the sizes
 _MOST_RANK: Final = 6
 _ENTRY: Final = re.compile(
     r"^(?P<indent>[ \t]*)(?:[-*]\s+)?(?::(?:param|arg|parameter)\s+(?:[\w.]+\s+)?)?"
-    r"[*`]{0,2}(?P<name>[A-Za-z_]\w*)[`]{0,2}[ \t]*(?:\((?P<kind>[^()\n]*)\))?[ \t]*:(?P<text>[^\n]*)$",
+    r"[*`]{0,2}(?P<name>[A-Za-z_]\w*)[*`]{0,2}[ \t]*(?:\((?P<kind>[^()\n]*)\))?[ \t]*:(?P<text>[^\n]*)$",
     re.MULTILINE,
 )
 _BRACKETS: Final = re.compile(
@@ -37,6 +37,8 @@ _KEYED: Final = re.compile(r"[`'\"]+(?P<key>\w+)[`'\"]+\s*:[^\[\n]{0,60}(?P<shap
 _SIZE: Final = re.compile(r"[\w.+*/ \-]+")
 _SCALAR: Final = re.compile(r"\bscalar\b|\b0-?D\b|\brank[- ]0\b", re.I)
 _RANK: Final = re.compile(r"\b([1-6])-?D\b|\brank[- ]?([1-6])\b|\b([1-6])-dimensional\b", re.I)
+_SEVERAL: Final = re.compile(r"^\W*(?:an?\s)?\W*(?:list|sequence)\w* of\b.{0,30}\b(?:tensor|array)s\b", re.I)
+_NAMED: Final = re.compile(r"\(([^()]*)\)")  # what an axis has: [boxes, (top, left, bottom, right)]
 _TENSOR: Final = re.compile(r"tensor|array", re.I)
 _DTYPES: Final = (
     (re.compile(r"\b(?:tf\.)?(u?int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|complex(?:64|128))\b"), ""),
@@ -86,7 +88,10 @@ def _form(kind: str, said: str) -> Form | None:
             shape = ()
         elif rank := _RANK.search(first):
             shape = (SIZE,) * int(rank[1] or rank[2] or rank[3])
-    return None if shape is None else spec(_dtype(first), *shape)
+    if shape is None:
+        return None
+    one = spec(_dtype(first), *shape)
+    return Many("list", (one, one)) if _SEVERAL.search(first) else one
 
 
 def _keyed(said: str) -> Iterator[tuple[str, Spec | None]]:
@@ -117,6 +122,7 @@ def _shape(text: str) -> tuple[int, ...] | None:
 def _sizes(text: str) -> tuple[int, ...] | None:
     """The sizes in the brackets of a shape; None where it is no shape."""
     sizes: list[int] = []
+    text = _NAMED.sub(lambda several: str(several[1].count(",") + 1), text)
     for word in filter(None, (part.strip(" `") for part in text.split(","))):
         if word in ("...", ".."):
             continue
