@@ -32,9 +32,10 @@ from .keras_objects import (
     state_of,
     step_of,
 )
-from .preparing import preparations
+from .preparing import asks, preparations
 
 Given: TypeAlias = Mapping[str | int, Choice]  # the user's inputs, by name or position
+_NOTHING: Arguments = ((), {})
 
 
 @dataclass
@@ -110,7 +111,7 @@ def of_function(function: Callable[..., Any], said: Arranged) -> Harness:
     """A function, or what needs no object."""
 
     def run(groups: Mapping[str, Arguments]) -> Any:
-        positional, keywords = groups.get("call", ((), {}))
+        positional, keywords = groups.get("call", _NOTHING)
         return function(*positional, **keywords)
 
     return Harness(
@@ -130,7 +131,7 @@ def of_creation(cls: type, said: Arranged) -> Harness:
         return {name: one for name, one in getattr(made, "__dict__", {}).items() if backend.is_tensor(one)}
 
     def run(groups: Mapping[str, Arguments]) -> Any:
-        positional, keywords = groups.get("call", ((), {}))
+        positional, keywords = groups.get("call", _NOTHING)
         return create(*positional, **keywords)
 
     maker: Any = inspect.getattr_static(cls, "__init__")
@@ -148,7 +149,7 @@ def of_recorded(call: RecordedCall, owner: type | None, generated: bool) -> Harn
     """A call that was seen, again; `generated`: with other tensors of the same shapes."""
 
     def run(groups: Mapping[str, Arguments]) -> Any:
-        positional, keywords = groups.get("call", ((), {}))
+        positional, keywords = groups.get("call", _NOTHING)
         return call.function(*positional, **keywords)
 
     return Harness(
@@ -179,7 +180,7 @@ def of_object(cls: type, said: Arranged) -> Harness:
     made: list[Any] = []
 
     def run(groups: Mapping[str, Arguments]) -> Any:
-        positional, keywords = groups.get("call", ((), {}))
+        positional, keywords = groups.get("call", _NOTHING)
         return call_of(cls, make_object(cls, groups))(*positional, **keywords)
 
     def ready(solution: Solution) -> Callable[..., Any]:
@@ -232,12 +233,15 @@ def of_method(cls: type, name: str, said: Arranged, built: Solution | None) -> H
     made: list[Any] = []
 
     before = preparations(cls, name) if built is None else ()
+    if before and asks(asked := getattr(cls, before[-1])):
+        making += slots_of(asked, "before", bound=True)
 
     def new(groups: Mapping[str, Arguments]) -> Any:
         if built is None:
             thing = make_object(cls, groups)
             for preparation in before:
-                getattr(thing, preparation)()
+                positional, keywords = groups.get("before", _NOTHING) if preparation is before[-1] else _NOTHING
+                getattr(thing, preparation)(*positional, **keywords)
             return thing
         if not made:
             made.append(make_object(cls, {"init": built.make("init", 0, 0)}))
@@ -257,17 +261,17 @@ def of_method(cls: type, name: str, said: Arranged, built: Solution | None) -> H
         return (lambda: getattr(thing, name)) if isinstance(attribute, property) else getattr(thing, name)
 
     def run(groups: Mapping[str, Arguments]) -> Any:
-        positional, keywords = groups.get("call", ((), {}))
+        positional, keywords = groups.get("call", _NOTHING)
         thing = new(groups)  # kept until the call is over: TensorFlow's bound methods hold their object weakly
         return bound(thing)(*positional, **keywords)
 
     def ready(solution: Solution) -> Any:
-        made[:] = [new({"init": solution.make("init", 0, 0)})]
+        made[:] = [new({group: solution.make(group, 0, 0) for group in ("init", "before")})]
         return bound(made[0])
 
     def how(solution: Solution) -> str:
         inside = words_of(built or solution, "init")
-        first = "".join(f" after {preparation}()," for preparation in before)
+        first = "".join(f" after {one}({', '.join(solution.inputs('before'))})," for one in before)
         return f"{cls.__qualname__}({inside}).{name}{first} with {words_of(solution, 'call')}"
 
     code = None if isinstance(attribute, property) else code_of(getattr(cls, name))

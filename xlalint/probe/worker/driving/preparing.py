@@ -4,43 +4,49 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from ..inputs.slots import tree_of
 
 
 def preparations(cls: type, name: str) -> tuple[str, ...]:
-    """The methods without parameters that set what a method reads, and what nothing sets while the object is made."""
+    """The methods that set what a method reads, and what nothing sets while the object is made: one of them at most,
+    the last one here, asks for arguments."""
     if not inspect.isfunction(method := getattr(cls, name, None)) or (tree := tree_of(method)) is None:
         return ()
     read = {node.attr for node in _of_self(tree) if isinstance(node.ctx, ast.Load)}
     missing = {attribute for attribute in read if not hasattr(cls, attribute)} - _set_by(cls, "__init__")
     found: list[str] = []
-    for other in dir(cls) if missing else ():
-        if (
-            other != name
-            and not other.startswith("__")
-            and missing & _set_by(cls, other)
-            and _takes_nothing(cls, other)
-        ):
+    others = [one for one in dir(cls) if one != name and not one.startswith("__")] if missing else []
+    able = [one for one in others if inspect.isfunction(getattr(cls, one)) and missing & _set_by(cls, one)]
+    # What calls the method itself leaves other values for it: its caller is run for that.
+    able = [one for one in able if not asks(getattr(cls, one)) or name not in _accessed(cls, one, ast.Load)]
+    for other in sorted(able, key=lambda one: asks(getattr(cls, one))):
+        if missing & _set_by(cls, other):
             missing -= _set_by(cls, other)
             found.append(other)
+            if asks(getattr(cls, other)):
+                break
     return tuple(found)
 
 
 def _set_by(cls: type, name: str) -> set[str]:
-    """The attributes of the object that a method sets, in the class or in one that it inherits from."""
+    """The attributes of the object that a method sets."""
+    return _accessed(cls, name, ast.Store)
+
+
+def _accessed(cls: type, name: str, how: type[ast.expr_context]) -> set[str]:
+    """The attributes of the object that a method sets or reads, in the class or in one that it inherits from."""
     methods = [vars(base)[name] for base in cls.__mro__ if inspect.isfunction(vars(base).get(name))]
     trees = [tree for method in methods if (tree := tree_of(method)) is not None]
-    return {node.attr for tree in trees for node in _of_self(tree) if isinstance(node.ctx, ast.Store)}
+    return {node.attr for tree in trees for node in _of_self(tree) if isinstance(node.ctx, how)}
 
 
-def _takes_nothing(cls: type, name: str) -> bool:
-    method = getattr(cls, name)
-    parameters = list(inspect.signature(method).parameters.values())[1:] if inspect.isfunction(method) else None
-    return parameters is not None and all(
-        one.default is not one.empty or one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in parameters
-    )
+def asks(method: Callable[..., Any]) -> bool:
+    """Whether a method needs arguments."""
+    parameters = list(inspect.signature(method).parameters.values())[1:]
+    return any(one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in parameters)
 
 
 def _of_self(tree: ast.AST) -> Iterator[ast.Attribute]:
