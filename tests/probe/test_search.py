@@ -70,6 +70,25 @@ class Named:
         if mode not in ("slow", "fast"):
             raise ValueError("no such mode")
         return x * 2.0
+
+def largest(ratios):
+    most = max(ratios)
+    if most > 1:
+        return tf.sqrt(most)
+    return tf.square(most)
+
+class Solver:
+    def __init__(self, derivative, state):
+        self.derivative, self.state = derivative, state
+
+    def begin(self, times):
+        self.slope = self.derivative(times[0], self.state)
+        self.now = times[0] + 1.0
+
+    def advance(self, time):
+        while time > self.now:
+            self.now = self.now + 1.0
+        return tf.matmul(self.slope, self.state) * time
 """
 
 
@@ -104,10 +123,26 @@ def test_a_parameter_is_told_from_one_of_its_name_that_its_object_is_made_of(dri
     [
         ("ranked", ["x: f32[4, 4]", "ids: f32[4] flags"]),
         ("activated", ["x: f32[4, 4]", "options: Settings(shift=4, scale=4, activation='relu')"]),
+        ("largest", ["ratios: f32[4]"]),
     ],
 )
 def test_what_errors_name(driver: Driver, program: str, qualname: str, inputs: list[str]) -> None:
     assert driver(qualname, program)["inputs"] == inputs
+
+
+def test_what_has_to_be_called_before(driver: Driver, program: str) -> None:
+    found = driver("Solver.advance", program)
+    assert "after begin(times: f32[4])," in found["how"]
+    assert found["inputs"] == ["time: f32[]"]
+
+
+def test_dtypes_that_an_operation_takes() -> None:
+    from xlalint.probe.worker.inputs.error_clues import ErrorClues
+
+    said = (
+        "Value for attr 'T' of int32 is not in the list of allowed values: bfloat16, half, float; NodeDef: {{node S}}"
+    )
+    assert ErrorClues.of(ValueError(said)).dtypes[0] == "float32"
 
 
 def test_the_argument_that_an_operation_refuses() -> None:

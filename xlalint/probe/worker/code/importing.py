@@ -58,6 +58,7 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
     """
     name, root = dotted_name(path)
     folders, near, known = _put_first([*search, str(root)]), _near(path), len(sys.path)
+    sys.argv[:] = [str(path)]  # a program reads its own options, of which none are given
     try:
         if "." in name or path.name == "__init__.py":
             try:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from ..code.messages import message_of
+
+_NUMBERS: Final = re.compile(r"0x[0-9a-f]+|[\d\[\],. ]+")
 
 
 @dataclass(frozen=True)
@@ -25,4 +28,4 @@ def complaint_of(error: BaseException, own: Callable[[str], bool]) -> Complaint:
             line = trace.tb_lineno
         trace = trace.tb_next
     text = message_of(error)
-    return Complaint((type(error), line, re.sub(r"[\d\[\],. ]+", " ", text)[:200]), text)
+    return Complaint((type(error), line, _NUMBERS.sub(" ", text)[:200]), text)

@@ -17,7 +17,7 @@ _DTYPE_NAMES: Final = re.compile(
 _SYNONYMS: Final = {"double": "float64", "half": "float16", "float": "float32"}
 _RANK: Final = re.compile(
     r"(\d)-?\s?D\b|rank[^\d\n]{0,24}(\d)\b|(\d)[- ]dimension|ndims?\D{0,12}(\d)|dimensions?\D{0,8}(\d)\b"
-    r"|_size must contain (\d) elements|dim index (\d)"  # of the shape that a tensor has
+    r"|_size must contain (\d) elements|dim index (\d)|but got length (\d)"  # of the shape that a tensor has
 )
 _RANK_WORDS: Final = {"scalar": 0, "vector": 1, "matrix": 2, "0D": 0}
 _WHERE: Final = re.compile(r"is not in the list of allowed values|\{\{[^}]*\}\}|\[Op:\w+\]|name: \S*|node \S+")
@@ -40,6 +40,7 @@ _INCREASING: Final = re.compile(
 )
 _ENTRY: Final = re.compile(r"['\"](\w+)['\"]\s*:")
 _QUOTED: Final = re.compile(r"['\"`]([A-Za-z_][\w./-]{0,40})['\"`]")
+_ALLOWED: Final = re.compile(r"allowed values: ([\w, ]+)")
 # An operation does not take the dtype of some of its arguments.
 _REFUSED: Final = re.compile(r"Value for attr '(\w+)' of .*?signature=([^->]*)", re.S)
 _BEYOND: Final = re.compile(r"out of (?:range|bound)|is not in \[|must be less|invalid ind|does not index into", re.I)
@@ -87,7 +88,7 @@ class ErrorClues:
             key,
             int(unpack[1]) if unpack else None,
             (attribute[1].rpartition(".")[2], attribute[2]) if attribute else None,
-            tuple(dict.fromkeys(_SYNONYMS.get(name, name) for name in _DTYPE_NAMES.findall(text))),
+            tuple(dict.fromkeys(_SYNONYMS.get(name, name) for name in _dtypes(text, message_of(error)))),
             tuple(dict.fromkeys(rank for rank in ranks if rank < 6)),
             tuple(dict.fromkeys(int(number) for number in _NUMBER.findall(text) if 0 < int(number) <= 4096)),
             tuple(dict.fromkeys(_QUOTED.findall(text))),
@@ -101,6 +102,13 @@ class ErrorClues:
             _BEYOND.search(text) is not None,
             tuple(_refused(text)),
         )
+
+
+def _dtypes(text: str, message: str) -> Iterator[str]:
+    """The dtypes that a text names, first the usual ones of those that an operation takes, as the message says."""
+    allowed = [name.strip() for found in _ALLOWED.findall(message) for name in found.split(",")]
+    yield from (name for name in ("float", "int32", "int64", "double") if name in allowed)
+    yield from _DTYPE_NAMES.findall(text)
 
 
 def _refused(text: str) -> Iterator[str]:

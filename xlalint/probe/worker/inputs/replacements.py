@@ -20,7 +20,7 @@ from .error_clues import ErrorClues
 from .numbers import SIZE
 from .parts import Assignment, PartPath, part_at, with_part
 from .settings import is_settings, settings
-from .slots import IDENTITY, OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
+from .slots import IDENTITY, LAST, OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
 from .tensors import FORMS, ComposedInput, ObjectInput, map_specs
 
 _IMAGE: Final = (2, 8, 8, 3)
@@ -45,6 +45,7 @@ _POSITIVE: Final = re.compile(
 _OF_SHAPES: Final = re.compile(r"\b(?:to a|pass a|valid|a) `?shape\b", re.I)
 _ASKED: Final = re.compile(r"\b(?:must|expected|expects|should|requires?)\b", re.I)
 _OF_STRINGS: Final = {name for name in (*dir(str), *dir(bytes)) if not name.startswith("_") and name not in dir(tuple)}
+_OF_TENSORS: Final = ("shape", "dtype", "get_shape", "rank", "ndim", "device", "numpy", "set_shape")
 _TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ArrayImpl", "ndarray")
 _MADE: Final = ("EagerTensor", "ArrayImpl")  # what a tensor among the inputs is
 
@@ -132,7 +133,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield replace(part, dtype="string", style="")
         yield from (Literal(word) for word in ("same", "relu", "sum"))
     if rank and _ONE_ELEMENT.search(clues.text):
-        yield spec(part.dtype, *shape[1:], style=part.style)
+        yield from dict.fromkeys(spec(part.dtype, *sizes, style=part.style) for sizes in (shape[1:], ()))
     if _SAME_RANK.search(clues.text):
         ranks = dict.fromkeys(map(len, clues.shapes))
         yield from (_of_rank(part, other) for other in ranks if other != rank)
@@ -245,7 +246,10 @@ def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterat
             yield Many(part.kind, (*part.items, *(first,) * count)[:count])
     if clues.unpack is not None and clues.unpack != len(part.items):
         yield Many(part.kind, (*part.items, *(first,) * clues.unpack)[: clues.unpack])
-    if part.items and all(isinstance(item, Spec) for item in part.items):  # it may be a structure of sizes
+    if part.items and all(isinstance(item, Spec) for item in part.items):
+        if _ONE_ELEMENT.search(clues.text):
+            yield from (map_specs(part, partial(_less, ranks=ranks)) for ranks in (_MOST_RANK, 1))
+        # It may be a structure of sizes.
         yield Many(part.kind, (Literal(SIZE),) * len(part.items))
     if clues.kind in ("IndexError", "ValueError", "AssertionError", "TypeError") and len(part.items) < 6:
         yield Many(part.kind, (*part.items, first))
@@ -289,7 +293,9 @@ def _instead_of_value(
     )
     if clues.fraction and isinstance(part, Literal):
         yield Literal(0.5)
-    wants_tensor = clues.attribute is not None and clues.attribute[1] in ("shape", "dtype", "get_shape", "rank", "ndim")
+    if part == IDENTITY:
+        yield LAST
+    wants_tensor = clues.attribute is not None and clues.attribute[1] in _OF_TENSORS
     if not wants_tensor:
         yield from classes
         yield from _as_settings(clues, type(part.value).__name__ if isinstance(part, Literal) else "NoneType")
@@ -386,6 +392,8 @@ def _together(failed: FailedCall, clues: ErrorClues) -> Iterator[Assignment]:
     ]
     if len(specs) < 2:
         return
+    if _ONE_ELEMENT.search(clues.text):
+        yield from (_alike(failed.assignment, specs, partial(_less, ranks=ranks)) for ranks in (1, _MOST_RANK))
     for rank in dict.fromkeys((*clues.ranks, 3, 4, 1)):
         yield _alike(failed.assignment, specs, partial(_of_rank, rank=rank))
     for dtype in dict.fromkeys((*clues.dtypes, "int32", "bool", "float64")):
@@ -403,6 +411,10 @@ def _of_dtype(one: Spec, dtype: str) -> Spec:
 
 def _of_rank(one: Spec, rank: int) -> Spec:
     return replace(tensor(rank, one.dtype), style=one.style if one.style in FORMS else "")
+
+
+def _less(one: Spec, ranks: int) -> Spec:
+    return _of_rank(one, max(len(one.dims) - ranks, 0))
 
 
 def _as_float(one: Spec, dtype: str) -> Spec:

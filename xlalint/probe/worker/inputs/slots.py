@@ -203,6 +203,10 @@ IDENTITY: Final = ObjectInput(
 )
 
 
+# A function of a state and what comes before it: the step of a solver or a loop.
+LAST: Final = ObjectInput("lambda *several, **options: several[-1]", lambda: lambda *several, **options: several[-1])
+
+
 def _keras() -> Any:
     """The Keras that code gets that names none."""
     return backend.keras_modules()[-1]
