@@ -30,6 +30,26 @@ class Grid:
     def scaled(self, x):
         return tf.reduce_sum(self.scale) + x
 
+class Block:
+    def __init__(self, params: dict):
+        if params["units"] != 7 or params["mode"] not in ("causal",):
+            raise ValueError("no such block")
+        self.rate = params["rate"]
+
+    @classmethod
+    def default_params(cls):
+        return {"units": 7, "rate": 0.1, "mode": "causal"}
+
+    def dropped(self, x):
+        return tf.nn.relu(x) * self.rate
+
+HEAD_SIZES = {"inner": 11, "outer": 3}
+
+def projected(x, sizes):
+    if sizes["inner"] - sizes["outer"] != 8:
+        raise ValueError("no such sizes")
+    return tf.reduce_sum(x) * float(sizes["inner"])
+
 class Fields:
     def __init__(self, columns):
         self.total = 0
@@ -104,6 +124,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
     ("qualname", "how"),
     [
         pytest.param("Grid.scaled", "Grid(args: Settings(", id="options-of-the-project"),
+        pytest.param("Block.dropped", "Block(params: Block.default_params()).dropped", id="what-its-class-gives"),
+        pytest.param("projected", "called with x: f32[4, 4], sizes: HEAD_SIZES", id="what-its-module-has"),
         pytest.param("Fields.counted", "Fields(columns: [{'count': 4}, {'count': 4}]).counted", id="all-items-alike"),
         pytest.param("Encoder.encode", "Encoder().encode with x: f32[4, 4]", id="a-model-without-a-call"),
         pytest.param("Stack.run", "Stack(config: Settings(activation='relu')).run", id="a-key-in-a-comprehension"),

@@ -10,6 +10,7 @@ from typing import Final
 from xlalint.sources.specs import Form
 
 from ..code.messages import message_of
+from .tensors import ObjectInput
 
 _DTYPE_NAMES: Final = re.compile(
     r"\b(float16|float32|float64|double|half|int8|uint8|int32|int64|bool|string|complex64)\b"
@@ -72,6 +73,7 @@ class ErrorClues:
     fellows: tuple[str, ...] = ()  # attributes that are read together with the missing one
     modes: tuple[str, ...] = ()  # the words of which one is asked for
     said: Mapping[str, Form] = field(default_factory=dict)  # what the project says of missing settings
+    ready: tuple[ObjectInput, ...] = ()  # what the project has that has the missing setting
     of_object: bool = False  # it is about what an object is made of
 
     @classmethod

@@ -18,6 +18,7 @@ from .configurations import classes_with, modes_of, read_in_file, read_with, sai
 from .culprits import FailedCall, culprits_of, frames_of, switches_of, user_frames_of
 from .error_clues import ErrorClues
 from .numbers import SIZE
+from .own_settings import ready_with
 from .parts import Assignment, PartPath, part_at, with_part
 from .settings import is_settings, settings
 from .slots import IDENTITY, LAST, OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
@@ -59,6 +60,7 @@ def changes(failed: FailedCall) -> Iterator[Assignment]:
         clues = replace(clues, fellows=read_with(failed, clues.attribute[1]))
     if missed := _missed(clues):
         clues = replace(clues, said=said_in(failed.roots, (*clues.fellows, missed)))
+        clues = replace(clues, ready=() if _is_of_tensors(missed) else ready_with(failed, missed))
     faults = culprits_of(failed, clues)
     classes = _classes(failed, clues)
     ranked: list[tuple[int, int, Assignment]] = []
@@ -110,6 +112,7 @@ def _others(part: Choice, slot: Slot | None, clues: ErrorClues, classes: Sequenc
     elif isinstance(part, Many):
         yield from _instead_of_many(part, slot, clues)
     elif isinstance(part, Keyed):
+        yield from clues.ready if slot is not None and clues.key is not None else ()
         yield from _instead_of_keyed(part, slot, clues)
     elif is_settings(part):
         yield from classes
@@ -132,6 +135,8 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
     if clues.attribute is not None and clues.attribute[1] in _OF_STRINGS and part.dtype != "string":
         yield replace(part, dtype="string", style="")
         yield from (Literal(word) for word in ("same", "relu", "sum"))
+    if clues.text.startswith("Value for attr 'T"):  # its dtype is refused, and the others are named
+        yield from (replace(part, dtype=dtype) for dtype in clues.dtypes[:2] if dtype != part.dtype)
     if rank and _ONE_ELEMENT.search(clues.text):
         yield from dict.fromkeys(spec(part.dtype, *sizes, style=part.style) for sizes in (shape[1:], ()))
     if _SAME_RANK.search(clues.text):
@@ -257,6 +262,8 @@ def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterat
         yield Many("tuple" if part.kind == "list" else "list", part.items)
     if slot is not None:
         yield from (choice for choice in slot.choices if choice != part)
+    if slot is not None and "not str" in clues.text:  # it is read by key
+        yield Keyed(())
     yield from (first, tensor(), Literal(2))
     if len(part.items) < 6:
         yield Many(part.kind, (*part.items, first))
@@ -339,6 +346,7 @@ def _as_settings(clues: ErrorClues, *kinds: str) -> Iterator[Choice]:
     if clues.attribute is not None and clues.attribute[0] in kinds and not _is_of_tensors(clues.attribute[1]):
         unknown = dict.fromkeys((*clues.fellows, clues.attribute[1]), Literal(SIZE))
         yield from map(settings, _known_first(unknown, clues))
+        yield from clues.ready
 
 
 def _is_of_tensors(attribute: str) -> bool:
