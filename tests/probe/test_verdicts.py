@@ -246,6 +246,22 @@ def test_a_gradient_that_fails_says_nothing_of_what_compiles(file: Path) -> None
     assert statuses(report) == [(10, OPEN), (10, ONLY)]
 
 
+@pytest.mark.parametrize(
+    ("name", "gradient", "status"),
+    [
+        ("size-from-value", False, CONFIRMED),
+        ("size-from-value", True, OPEN),
+        ("unrolled-loop", False, OPEN),
+        ("unrolled-loop", True, OPEN),
+    ],
+)
+def test_a_failure_that_is_no_compilation_again(file: Path, name: str, gradient: bool, status: str) -> None:
+    found = judge(
+        file, outcome(file, seen(file, FAILS, 4, gradient=gradient)), finding(4, Effect.RECOMPILES, name=name)
+    )
+    assert statuses(found)[0] == (4, status)
+
+
 def test_a_statement_that_is_compiled_for_several_values_refutes_nothing(file: Path) -> None:
     again = Observation(RECOMPILES, "3 compilations", (Spot(str(file), 10),), "value", ops=("Cumsum",))
     found = finding(10, name="no-kernel", api="tf.unique_with_counts")

@@ -65,6 +65,7 @@ _LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.IN
 # Rules about values that decide shapes, whatever kernels the call has for its other arguments.
 _OF_SIZES: Final = frozenset(("size-from-value", "position-from-value"))
 _BRANCH: Final = "branch-on-tensor"
+_UNROLLED: Final = "unrolled-loop"  # which speaks of the time that a compilation takes
 _EMULATED: Final = "a TPU computes with 32 bits, and uses several such numbers for one"
 
 
@@ -219,7 +220,9 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
         return None
     if observation.extreme and finding.name not in OF_EXTREMES:
         return None
-    if observation.kind == RECOMPILES and _PER.get(finding.name, observation.per) != observation.per:
+    if finding.name == _UNROLLED or (
+        observation.kind == RECOMPILES and _PER.get(finding.name, observation.per) != observation.per
+    ):
         return None
     made = ops_of(location.api)
     kernel = any(map(_lacks, made)) and finding.name not in _OF_SIZES
@@ -228,8 +231,9 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
     fits = 1 if not made or not observation.ops else 2 * bool(made.intersection(observation.ops))
     if observation.lacking and (not location.own or fits == 0):
         return None
-    if observation.gradient and location.own and effect is Effect.FAILS and finding.name not in OF_GRADIENTS:
-        return None  # it says that the function itself fails, which compiles
+    of_function = effect is Effect.RECOMPILES or (location.own and effect is Effect.FAILS)
+    if observation.gradient and of_function and finding.name not in OF_GRADIENTS:
+        return None  # it says what becomes of the function itself, which compiles
     return fits, _EFFECTS.get(observation.kind) is effect, location.own
 
 
