@@ -60,7 +60,6 @@ MISJUDGED: Final = {
     "keras.random.SeedGenerator": "a seed that is no number",
     "loop of tensors that changes a dtype": "the dtypes of what a loop carries are not compared",
     "loop of tensors whose tensor grows": "the shapes of what a loop carries are not compared",
-    "loop of tensors whose tensor grows, with shape_invariants": "the shapes of what a loop carries are not compared",
     "nonlocal assigned in a branch": "what a called function assigns is not followed out of the branch",
     "recursion on a tensor": "that it does not end is not seen",
     "text as an argument that is not used": "an argument of unknown dtype",
@@ -74,7 +73,6 @@ MISJUDGED: Final = {
     "tf.ragged.boolean_mask": "that a reduction of its rows fails is not followed",
     "tf.sparse.reduce_sum": "of constants alone, which are folded",
     "tf.vectorized_map with tf.cond": "what becomes of branches in it is not followed",
-    "tf.while_loop that carries a growing tensor": "the shapes of what a loop carries are not compared",
     "variable of texts": "the dtypes of variables are not known",
 }
 

@@ -49,7 +49,6 @@ UNHEARD: Final = {
     "tf.random.shuffle(f32[4])": "the measured tensor is a vector of floats, which is not known here",
     "tf.reduce_m": "of ragged tensors",
     "tf.reduce_sum(tf.RaggedTensor": "of ragged tensors",
-    "tf.while_loop(": "a loop whose tensor grows",
     "tnp.string_(": "texts are heard where they are used",
     "tnp.unicode_(": "texts are heard where they are used",
 }

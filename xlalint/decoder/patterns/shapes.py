@@ -87,6 +87,16 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         ),
         compiled=True,
     ),
+    Pattern(
+        wording(r"Input and output shapes of loop body do not match[^\n]*"),
+        "A variable of a loop that runs in the graph has another shape after an iteration than before it. TensorFlow"
+        " allows that where `shape_invariants` says so; XLA compiles a loop for one shape of each variable.",
+        (
+            candidate("XLA114", "`tf.concat` or `tf.pad` makes it longer in each iteration", "call concat|call pad"),
+            candidate("XLA204", "a `tf.TensorArray` of unknown size", "call TensorArray"),
+        ),
+        compiled=True,
+    ),
     # -- XLA: bounded dynamic shapes
     Pattern(
         wording(

@@ -1,0 +1,323 @@
+"""A tensor grows in each iteration of a loop that runs in the graph; XLA has no loop whose variables change shape.
+
+## What it does
+Reports `tf.concat` and `tf.pad` of a loop variable in compiled code, where `shape_invariants` says that the shape of
+the variable may change: in `tf.while_loop`, or by `tf.autograph.experimental.set_loop_options` in a loop that AutoGraph
+converts.
+
+## What XLA does
+Measured with TensorFlow 2.21 on a CPU, and with the TPU compiler of 2.20: TensorFlow runs such a loop, and compiling it
+fails ("Input and output shapes of loop body do not match: (s32[], .. f32[3]) vs. (s32[], .. f32[4])"), however many
+iterations there are. Without `shape_invariants` TensorFlow itself refuses the loop while tracing.
+
+## Example
+    output = start
+    for i in tf.range(40):
+        tf.autograph.experimental.set_loop_options(shape_invariants=[(output, tf.TensorShape([None]))])
+        output = tf.concat([output, next_token(output)[None]], axis=0)
+
+## Use instead
+    output = tf.TensorArray(tf.int32, size=40, element_shape=[])
+    for i in tf.range(40):
+        output = output.write(i, next_token(output.stack()))
+    tokens = output.stack()
+
+Or keep a tensor of the final size and fill it: `output = tf.tensor_scatter_nd_update(output, [[i]], [token])`. What
+reads the tensor masks the part that is not filled yet.
+
+## Not flagged
+- Loops of Python that tracing unrolls: each iteration may have a shape of its own.
+- Windows: `tf.concat([output[1:], token], 0)`, and variables that the loop cuts again.
+- Loops of plain `tf.function`s are information.
+
+## Fix safety
+Shown only: what the loop does with the tensor has to know which part of it is filled.
+
+## References
+- https://www.tensorflow.org/api_docs/python/tf/autograph/experimental/set_loop_options
+- https://www.tensorflow.org/api_docs/python/tf/while_loop
+"""
+
+from collections.abc import Iterator
+
+from xlalint.analysis.files.unit import Location, Unit
+from xlalint.analysis.interpreter.events import ApiCall, Event
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Rule, Runs, Severity
+from xlalint.syntax import nodes as cst
+
+from ._kernels import worst
+
+LOOPS = frozenset(("tf.while_loop", "tf.autograph.experimental.set_loop_options"))
+GROWS = frozenset(("tf.concat", "tf.pad"))
+HELP = "write into a `tf.TensorArray` or a tensor of the final size: `tf.tensor_scatter_nd_update(t, [[i]], [row])`"
+NO_LOOP = "XLA has no loop whose variables change shape"
+MISMATCH = Fails("Input and output shapes of loop body do not match")
+
+
+class GrowingLoopVariable(Rule):
+    code = "XLA114"
+    name = "growing-loop-variable"
+    handles = (ApiCall,)
+    apis = LOOPS | GROWS
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    output = x[:1]
+    for i in tf.range(3):
+        tf.autograph.experimental.set_loop_options(shape_invariants=[(output, tf.TensorShape([None]))])
+        output = tf.concat([output, x[:1]], 0)
+    return output
+""",
+            ["tf.concat([output, x[:1]], 0)"],
+            MISMATCH,
+            effect=Effect.FAILS,
+            severity=Severity.ERROR,
+            help="tf.TensorArray",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    def more(i, output):
+        return i < 3
+
+    def step(i, output):
+        longer = tf.concat((output, x[:1]), axis=0)
+        i += 1
+        return [i, longer]
+
+    return tf.while_loop(
+        more, step, [tf.constant(0), x], shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])]
+    )[1]
+""",
+            ["tf.concat((output, x[:1]), axis=0)"],
+            MISMATCH,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    more = lambda i, output: tf.reduce_sum(output) < 100.0
+    step = lambda i, output: (i + 1, tf.concat([output, output[:1] + 1.0], 0))
+    shapes = (tf.TensorShape([]), tf.TensorShape([None]))
+    return tf.while_loop(more, step, (0, x), shape_invariants=shapes)[1]
+""",
+            ["tf.concat([output, output[:1] + 1.0], 0)"],
+            MISMATCH,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    i = 0
+    padded = x
+    while tf.reduce_sum(x) > 1000.0 * tf.cast(i, tf.float32):
+        tf.autograph.experimental.set_loop_options(shape_invariants=[(padded, tf.TensorShape([None]))])
+        padded = tf.pad(padded, [[0, 1]])
+        i += 1
+    return padded
+""",
+            ["tf.pad(padded, [[0, 1]])"],
+            MISMATCH,
+        ),
+        Bad(
+            """
+@tf.function
+def longer(x):
+    output = x[:1]
+    for i in tf.range(3):
+        tf.autograph.experimental.set_loop_options(shape_invariants=[(output, tf.TensorShape([None]))])
+        output = tf.concat([output, x[:1]], 0)
+    return output
+
+longer(tf.ones([2]))
+""",
+            ["tf.concat([output, x[:1]], 0)"],
+            Runs(0),
+            severity=Severity.INFO,
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    output = tf.TensorArray(tf.float32, size=3, element_shape=[])
+    for i in tf.range(3):
+        output = output.write(i, x[0] * tf.cast(i, tf.float32))
+    return output.stack()
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    output = x[:1]
+    for i in range(3):
+        output = tf.concat([output, x[:1]], 0)
+    return output
+""",
+            why="tracing unrolls a loop of Python",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    window = x
+    for i in tf.range(3):
+        tf.autograph.experimental.set_loop_options(shape_invariants=[(window, tf.TensorShape([None]))])
+        window = tf.concat([window[1:], x[:1]], 0)
+    return window
+""",
+            why="a window stays as long as it is",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    window = x
+    for i in tf.range(3):
+        tf.autograph.experimental.set_loop_options(shape_invariants=[(window, tf.TensorShape([None]))])
+        window = tf.concat([window, x[:1]], 0)
+        window = window[1:]
+    return window
+""",
+            why="the loop cuts it again",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    def step(i, total):
+        both = tf.concat([x, x], 0)
+        return i + 1, total + tf.reduce_sum(both)
+
+    shapes = (tf.TensorShape([]), tf.TensorShape([]))
+    return tf.while_loop(lambda i, total: i < 3, step, (0, 0.0), shape_invariants=shapes)[1]
+""",
+            why="what grows is no variable of the loop",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    output = tf.zeros([4])
+    for i in tf.range(3):
+        output = tf.tensor_scatter_nd_update(output, [[i]], x[:1])
+    return output
+""",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._loops: list[Location] = []
+        self._grown: list[ApiCall] = []
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        assert isinstance(event, ApiCall)
+        if event.api in GROWS:
+            if not event.in_tensor_loop:
+                return
+            self._grown.append(event)
+            pairs = [(loop, event) for loop in self._loops]
+        elif "shape_invariants" in event.arguments:
+            self._loops.append(event.location)
+            pairs = [(event.location, grown) for grown in self._grown]
+        else:
+            return
+        for loop, grown in pairs:
+            name = _variable(loop, grown) if loop.unit is grown.location.unit else None
+            if name is not None:
+                message = f"`{name}` grows in each iteration of a loop that runs in the graph: {NO_LOOP}"
+                notes = (DraftNote(loop, "its shape may change, as this says"),)
+                place = grown.location
+                yield Draft(message, Effect.FAILS, HELP, location=place, notes=notes, at_most=worst(grown))
+
+
+def _variable(loop: Location, grown: ApiCall) -> str | None:
+    """The variable of a loop that a call makes longer, if it does."""
+    node = loop.node
+    assert isinstance(node, cst.Call)
+    unit, call = loop.unit, grown.location.node
+    taken = _taken(grown.node)
+    if grown.api == "tf.pad":
+        taken = taken[:1]
+    invariants = [arg.value for arg in node.args if arg.keyword is not None and arg.keyword.value == "shape_invariants"]
+    around = next((it for it in unit.around(node) if isinstance(it, cst.For | cst.While)), None)
+    if len(node.args) == 1 and invariants:
+        name = _assigned(unit, call)
+        named = {part.value for part in cst.within(invariants[0]) if isinstance(part, cst.Name)}
+        inside = around is not None and around in unit.around(call) and not _assigned_again(around, name)
+        return name if inside and name in taken and name in named else None
+    body = _function(unit, node)
+    if body is None or body not in unit.around(call):
+        return None
+    places = [param.name.value for param in body.params.params]
+    for place, result in enumerate(_results(body)):
+        gives = result is call or (isinstance(result, cst.Name) and result.value == _assigned(unit, call))
+        if (
+            gives
+            and place < len(places)
+            and places[place] in taken
+            and not _assigned_again(body, _assigned(unit, call))
+        ):
+            return places[place]
+    return None
+
+
+def _taken(call: cst.Call) -> list[str]:
+    """The names whose tensors a call puts side by side, or pads."""
+    given = call.args[0].value if call.args else None
+    parts = [part.value for part in given.elements] if isinstance(given, cst.List | cst.Tuple) else [given]
+    return [part.value for part in parts if isinstance(part, cst.Name)]
+
+
+def _assigned(unit: Unit, call: cst.CSTNode) -> str | None:
+    """The name that is given to the result of a call."""
+    match next(iter(unit.around(call)), None):
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]):
+            return name
+        case _:
+            return None
+
+
+def _assigned_again(body: cst.CSTNode, name: str | None) -> bool:
+    """Whether code assigns a name more than once."""
+    targets = (it.target for it in cst.within(body) if isinstance(it, cst.AssignTarget))
+    return sum(isinstance(target, cst.Name) and target.value == name for target in targets) > 1
+
+
+def _function(unit: Unit, loop: cst.Call) -> cst.FunctionDef | cst.Lambda | None:
+    """The body of a `tf.while_loop`, where it is defined beside the call."""
+    named = (arg.value for arg in loop.args if arg.keyword is not None and arg.keyword.value == "body")
+    body = next(named, None) or (loop.args[1].value if len(loop.args) > 1 and loop.args[1].keyword is None else None)
+    match body:
+        case cst.Lambda():
+            return body
+        case cst.Name(value=name):
+            for node in cst.within(unit.tree):
+                match node:
+                    case cst.FunctionDef(name=cst.Name(value=defined)) if defined == name:
+                        return node
+                    case cst.Assign(
+                        targets=[cst.AssignTarget(target=cst.Name(value=defined))], value=cst.Lambda() as given
+                    ) if defined == name:
+                        return given
+    return None
+
+
+def _results(body: cst.FunctionDef | cst.Lambda) -> list[cst.BaseExpression]:
+    """What a function returns, part by part."""
+    if isinstance(body, cst.Lambda):
+        returned: cst.CSTNode | None = body.body
+    else:
+        last = body.body.body[-1] if body.body.body else None
+        match last:
+            case cst.SimpleStatementLine(body=[cst.Return(value=value)]):
+                returned = value
+            case _:
+                returned = None
+    return [part.value for part in returned.elements] if isinstance(returned, cst.List | cst.Tuple) else []
