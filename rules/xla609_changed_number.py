@@ -8,7 +8,7 @@ that runs on the host changes that number from call to call:
 - an attribute that a loop sets to its counter, to a number read from a tensor, or to one drawn at random; also by a
   method of the object: `agent.set_epsilon(1 / step)`
 - a flag that a loop sets to `True` and to `False`, or in some of its iterations
-- a name that a loop binds anew below the function that reads it
+- a name that a loop assigns again below the function that reads it
 
 ## What XLA does
 Measured with TensorFlow 2.21, Keras 3.15 and JAX 0.10.2 on a CPU. A Python number that is no argument is a constant of
@@ -58,10 +58,10 @@ to be an argument, and costs one compilation for each value.
 
 ## Not flagged
 - What constructors, `build` and the methods that only a constructor calls set.
-- Objects that the loop makes anew, or goes through, to set each of them up.
+- New objects that the loop makes, or goes through, to set each of them up.
 - Numbers that traced code changes itself, which is XLA607.
 - Text, variables and tensors; methods that set what they are passed and that no loop calls; callbacks of Keras.
-- Functions that the loop makes anew, which read the number of their iteration (XLA307).
+- New functions that the loop makes, which read the number of their iteration (XLA307).
 
 ## Fix safety
 Shown only: whether it has to be a variable or an argument depends on what the number decides.
