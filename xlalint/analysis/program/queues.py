@@ -20,7 +20,7 @@ def takes_the_front(unit: Unit, part: cst.Subscript) -> bool:
     scope: cst.CSTNode = unit.function_around(part) or unit.tree
     nodes = [*cst.within(scope)]
     loop = next((around for around in unit.around(part) if isinstance(around, cst.For | cst.While)), None)
-    if isinstance(loop, cst.For) and not _counts_the_last(_text(unit, loop.iter)):
+    if isinstance(loop, cst.For) and not _counts_the_last(loop.iter):
         return False
     if taken == "1" or not any(_is_left(unit, node, queue, taken, _text(unit, part)) for node in nodes):
         return False
@@ -92,9 +92,19 @@ def is_filled_up(unit: Unit, part: cst.Subscript) -> bool:
     return any(_is_filled(unit, node, batch, "") for condition in asked for node in cst.within(condition.body))
 
 
-def _counts_the_last(iterations: str) -> bool:
+def _counts_the_last(iterations: cst.BaseExpression) -> bool:
     """Whether a loop goes on for what does not fill a batch: `range(ceil(n / size))`, `range(n // size + 1)`."""
-    return "ceil(" in iterations or "+1" in iterations
+    return any(_rounds_up(node) for node in cst.within(iterations))
+
+
+def _rounds_up(node: cst.CSTNode) -> bool:
+    match node:
+        case cst.Call(func=cst.Name(value="ceil") | cst.Attribute(attr=cst.Name(value="ceil"))):
+            return True
+        case cst.BinaryOperation(operator=cst.Add(), right=cst.Integer(value="1")):
+            return True
+        case _:
+            return False
 
 
 def _text(unit: Unit, node: cst.CSTNode) -> str:
