@@ -99,7 +99,7 @@ class _Assignments:
         for child in node.children:
             self._read(child, inner, straight=is_function or (straight and not isinstance(node, _APART)))
         for target, value in _bindings(node):
-            for name in _names_in(target):
+            for name in cst.names_in(target):
                 for number, scope in enumerate(reversed(scopes)):
                     scope.setdefault(name, []).append((value, straight and number == 0))
 
@@ -113,12 +113,3 @@ def _bindings(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.BaseExpressi
             yield target, value
         case cst.AugAssign(target=target) | cst.For(target=target) | cst.CompFor(target=target):
             yield target, None
-
-
-def _names_in(target: cst.CSTNode) -> Iterator[str]:
-    match target:
-        case cst.Name(name):
-            yield name
-        case cst.Tuple(elements) | cst.List(elements):
-            for element in elements:
-                yield from _names_in(element.value)

@@ -37,6 +37,16 @@ def within(node: CSTNode) -> Iterator[CSTNode]:  # noqa: F405
         pending.extend(reversed(here.children))
 
 
+def names_in(target: CSTNode) -> Iterator[str]:  # noqa: F405
+    """The names that an assignment to a target binds, those of an unpacking too."""
+    match target:
+        case Name(value=name):  # noqa: F405
+            yield name
+        case Tuple() | List():  # noqa: F405
+            for element in target.elements:
+                yield from names_in(element.value)
+
+
 def sign_of(operator: BaseOperator) -> str:
     """An operator as it is written."""
     return Module([]).code_for_node(operator).strip()  # noqa: F405

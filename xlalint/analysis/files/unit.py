@@ -225,10 +225,6 @@ class QuotedUnit(Unit):
         self.body = self.tree.body
         self._offset = 0
 
-    def function_around(self, node: cst.CSTNode) -> cst.FunctionDef | None:
-        """The innermost function that a node stands in."""
-        return next((it for it in self.around(node) if isinstance(it, cst.FunctionDef)), None)
-
     def span(self, node: cst.CSTNode) -> Span4:
         return self._call
 

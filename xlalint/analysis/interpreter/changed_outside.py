@@ -133,7 +133,7 @@ def _bound_in(loop: cst.For | cst.While) -> Iterator[str]:
     for node in cst.within(loop):
         match node:
             case cst.For(target=target) | cst.AssignTarget(target=target) | cst.NamedExpr(target=target):
-                yield from _names_in(target)
+                yield from cst.names_in(target)
             case _:
                 continue
 
@@ -160,15 +160,6 @@ def _sets(line: cst.CSTNode, target: cst.Attribute) -> bool:
             return not reads and any(aim.target.deep_equals(target) for aim in targets)
         case _:
             return False
-
-
-def _names_in(target: cst.BaseExpression) -> Iterator[str]:
-    match target:
-        case cst.Name(value=name):
-            yield name
-        case cst.Tuple() | cst.List():
-            for element in target.elements:
-                yield from _names_in(element.value)
 
 
 # -- what a trace reads -----------------------------------------------------------------------------------------------

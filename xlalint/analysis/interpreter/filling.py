@@ -78,17 +78,8 @@ def _filled_up(frame: Frame, loop: cst.For | cst.While) -> Iterator[str]:
     """The lists that a loop puts as many into as are missing: `for _ in range(n - len(row)): row.append(0)`."""
     match loop:
         case cst.For(iter=cst.Call(func=cst.Name(value="range"), args=[cst.Arg(value=count)])):
-            measured = set(filter(None, map(_name_in_len, cst.within(count))))
+            measured = set(filter(None, map(_measured, cst.within(count))))
             yield from measured.intersection(filter(None, map(_appended_to, cst.within(loop.body))))
-
-
-def _name_in_len(node: cst.CSTNode) -> str | None:
-    """The name whose length is taken: `len(row)`."""
-    match node:
-        case cst.Call(func=cst.Name(value="len"), args=[cst.Arg(value=cst.Name(value=name))]):
-            return name
-        case _:
-            return None
 
 
 @lru_cache(maxsize=32)
@@ -97,7 +88,7 @@ def _emptied_when_full(loop: cst.For | cst.While) -> tuple[tuple[str, cst.Compar
     found = []
     for statement in cst.within(loop.body):
         match statement:
-            case cst.If(test=cst.Comparison(left=left, comparisons=[_]) as test) if name := _name_in_len(left):
+            case cst.If(test=cst.Comparison(left=left, comparisons=[_]) as test) if name := _measured(left):
                 if any(_empties(part, name) for part in cst.within(statement.body)):
                     found.append((name, test))
     return tuple(found)
@@ -318,7 +309,7 @@ def _counts(side: cst.BaseExpression, counters: Collection[str | None]) -> bool:
             return False
 
 
-def _measured(side: cst.BaseExpression) -> str | None:
+def _measured(side: cst.CSTNode) -> str | None:
     """The name whose length an expression is: `len(x)`, `x.shape[0]`."""
     match side:
         case cst.Call(func=cst.Name("len"), args=[cst.Arg(cst.Name(name))]):

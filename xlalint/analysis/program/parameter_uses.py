@@ -45,7 +45,7 @@ class _Structures(cst.CSTVisitor):
                 value=cst.Name(value=name), targets=[cst.AssignTarget(target=cst.Tuple() | cst.List())]
             ) if name not in self._bound:
                 self.found.add(name)
-        self._bound |= {name.value for target in node.targets for name in _names_in(target.target)}
+        self._bound |= {name for target in node.targets for name in cst.names_in(target.target)}
 
     def visit_Subscript(self, node: cst.Subscript) -> None:  # noqa: N802
         match node.value, node.slice:
@@ -110,10 +110,10 @@ class Parts(cst.CSTVisitor):
         del self._own[len(self._own) - len(node.params.params) :]
 
     def visit_AssignTarget(self, node: cst.AssignTarget) -> None:  # noqa: N802
-        self.changed |= {name.value for name in _names_in(node.target)}
+        self.changed |= {*cst.names_in(node.target)}
 
     def visit_AugAssign(self, node: cst.AugAssign) -> None:  # noqa: N802
-        self.changed |= {name.value for name in _names_in(node.target)}
+        self.changed |= {*cst.names_in(node.target)}
 
     def visit_Call(self, node: cst.Call) -> None:  # noqa: N802
         match node.func:
@@ -154,15 +154,6 @@ class _Names(cst.CSTVisitor):
 
 def _is_at(index: cst.BaseSlice, name: str | None) -> bool:
     return isinstance(index, cst.Index) and isinstance(index.value, cst.Name) and index.value.value == name
-
-
-def _names_in(target: cst.BaseExpression) -> Iterator[cst.Name]:
-    match target:
-        case cst.Name():
-            yield target
-        case cst.Tuple(elements=elements) | cst.List(elements=elements):
-            for element in elements:
-                yield from _names_in(element.value)
 
 
 def takes_text(node: cst.FunctionDef | cst.Lambda) -> bool:
@@ -270,7 +261,7 @@ class Bound(cst.CSTVisitor):
         self.names: set[str] = set()
 
     def _bind(self, target: cst.BaseExpression) -> None:
-        self.names |= {name.value for name in _names_in(target)}
+        self.names |= {*cst.names_in(target)}
 
     def visit_AssignTarget(self, node: cst.AssignTarget) -> None:  # noqa: N802
         self._bind(node.target)
