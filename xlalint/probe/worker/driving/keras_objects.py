@@ -13,7 +13,7 @@ from xlalint.sources.specs import Form, Keyed, Literal, spec
 
 from ..backends import backend
 from ..inputs.numbers import SIZE
-from ..inputs.slots import OBJECTS, Slot, tensor
+from ..inputs.slots import OBJECTS, Slot, asked_of, tensor
 from ..inputs.tensors import Arguments, build
 
 _NONE: Final[Arguments] = ((), {})
@@ -164,12 +164,7 @@ def compile_slots(cls: type) -> list[Slot]:
     """What a model's own `compile` asks for: optimizers and losses, by what stands in the way."""
     optimizer, loss = OBJECTS["optimizer"], OBJECTS["loss"]
     names = list(inspect.signature(cls.compile).parameters.values())[1:]  # type: ignore[attr-defined]
-    needed = [
-        one
-        for one in names
-        if one.default is inspect.Parameter.empty
-        and one.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    ]
+    needed = asked_of(cls.compile, bound=True)  # type: ignore[attr-defined]
     known = {one.name for one in names} | {"optimizer", "loss"}
     slots = [Slot(one.name, "compile", (optimizer, loss, Literal(1.0), Literal(None))) for one in needed]
     taken = {slot.name for slot in slots}

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..inputs.slots import tree_of
+from ..inputs.slots import asked_of, tree_of
 
 
 def preparations(cls: type, name: str) -> tuple[str, ...]:
@@ -45,8 +45,7 @@ def _accessed(cls: type, name: str, how: type[ast.expr_context]) -> set[str]:
 
 def asks(method: Callable[..., Any]) -> bool:
     """Whether a method needs arguments."""
-    parameters = list(inspect.signature(method).parameters.values())[1:]
-    return any(one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in parameters)
+    return bool(asked_of(method, bound=True))
 
 
 def _of_self(tree: ast.AST) -> Iterator[ast.Attribute]:

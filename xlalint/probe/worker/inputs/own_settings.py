@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any, Final
 
 from .culprits import FailedCall, user_frames_of
-from .slots import tree_of
+from .slots import asked_of, tree_of
 from .tensors import ObjectInput
 
 _MOST: Final = 3
@@ -57,8 +57,7 @@ def _ready(failed: FailedCall, name: str) -> Iterator[tuple[str, Callable[[], An
 def _gives(function: Callable[..., Any], name: str, several: list[Any], bound: bool = False) -> bool:
     """Whether a function that asks for nothing may give a setting, by what it says itself, or one of those of its name
     that its class inherits."""
-    parameters = list(inspect.signature(function).parameters.values())[int(bound) :]
-    if any(one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in parameters):
+    if asked_of(function, bound):
         return False
     nodes = [node for one in several if one and (tree := tree_of(one)) for node in ast.walk(tree)]
     gives = any(isinstance(node, ast.Return) and node.value is not None for node in nodes)

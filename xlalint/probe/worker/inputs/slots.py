@@ -48,6 +48,12 @@ _GREAT: Final = 256
 _PART: Final = 16
 
 
+def asked_of(function: Callable[..., Any], bound: bool = False) -> list[inspect.Parameter]:
+    """The parameters that a call has to fill; `bound`: the first one is the object, or the class, that is there."""
+    parameters = list(inspect.signature(function).parameters.values())[int(bound) :]
+    return [one for one in parameters if one.default is one.empty and one.kind not in _ANY]
+
+
 @dataclass(frozen=True)
 class Slot:
     """A parameter to fill. `group`: "call", or "init" for what an object is made of; `star`: it takes any number.
