@@ -134,6 +134,8 @@ def _meet_static(a: Static, b: Static) -> Static | None:
     varies = united(a.varies, b.varies)
     if a.dimension != b.dimension:
         a, b = replace(a, dimension=None), replace(b, dimension=None)
+    if a.count != b.count:
+        a = a if a.count is None else replace(a, count=None)
     if not a.known or (type(a.constant) is type(b.constant) and a.constant == b.constant):
         return a if varies == a.varies else replace(a, varies=varies)
     # None stays apart: `x is None` is the commonest question of all.
@@ -164,7 +166,8 @@ def _meet_arrays(a: Array, b: Array) -> Array:
 
 
 def _meet_unknown(a: Unknown, b: Unknown) -> Unknown:
-    merged = Unknown(a.names | b.names, a.compared and b.compared, a.part or b.part, united(a.varies, b.varies))
+    count = a.count if a.count == b.count else None
+    merged = Unknown(a.names | b.names, a.compared and b.compared, a.part or b.part, united(a.varies, b.varies), count)
     return a if merged == a else merged
 
 
@@ -315,7 +318,7 @@ def _static_pattern(value: Static, depth: int) -> Hashable:
     constant = value.constant
     plain = constant is None or isinstance(constant, _TOLD_APART)
     told = (type(constant), constant) if plain else (constant is not UNSET,)
-    return ("static", *told, value.varies, value.setting, value.dimension is not None)
+    return ("static", *told, value.varies, value.setting, value.dimension is not None, value.count)
 
 
 def _tensor_pattern(value: Tensor, depth: int) -> Hashable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeGuard
 
+from .counts import Rows, named
 from .values import (
     KEYS,
     NONE,
@@ -15,9 +16,11 @@ from .values import (
     Dict,
     OneOf,
     Sequence,
+    Setting,
     Static,
     Structure,
     Tensor,
+    Unknown,
     Value,
     Variation,
 )
@@ -50,6 +53,23 @@ def options(value: Value) -> Iterator[Value]:
         yield from value.options
     else:
         yield value
+
+
+def rows_of(value: Value) -> Rows | None:
+    """How many rows a number stands for, where that is known of the number itself."""
+    match value:
+        case Static(bool()):
+            return None
+        case Static(int() as number):
+            return number
+        case Static(float() as number) if number.is_integer():
+            return int(number)
+        case Static(setting=Setting(default, name)) if type(default) is int:
+            return named(name)
+        case Static(count=count) | Unknown(count=count):
+            return count
+        case _:
+            return None
 
 
 def is_key(value: Value | None) -> TypeGuard[Static]:

@@ -10,9 +10,7 @@ from ...syntax import nodes as cst
 from .joins import element_of, join_all
 from .kinds import as_tensor, options, perhaps_array, surely_tensor, united
 from .values import (
-    MULTIPLE,
     NONE,
-    REST,
     STATIC,
     Api,
     ApiObject,
@@ -117,24 +115,6 @@ def rank_of(value: Value) -> int | None:
             return 0
         case _:
             return None
-
-
-def rounded(sign: type[object], left: Static, right: Static) -> Static | None:
-    """A quotient that is not known, and how it is rounded: `n // size`, `n // size + 1`; what it leaves, `n % size`,
-    and the multiple of `size`: `n - n % size`, `n // size * size`; None for anything else."""
-    if left.known and right.known:
-        return None
-    if sign is cst.FloorDivide:
-        return Static(rounded=-1)
-    if sign is cst.Modulo:
-        return Static(rounded=REST)
-    cut = sign is cst.Subtract and right.rounded == REST
-    if cut or (sign is cst.Multiply and -1 in (left.rounded, right.rounded)):
-        return Static(rounded=MULTIPLE)
-    one_more = sign is cst.Add and any(
-        a.rounded == -1 and isinstance(b.constant, int) and b.constant > 0 for a, b in ((left, right), (right, left))
-    )
-    return Static(rounded=1) if one_more else None
 
 
 def fold(sign: type[object], a: Any, b: Any) -> Static:

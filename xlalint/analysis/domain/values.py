@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
 from ..record import Record, replace
+from .counts import Count, Rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,22 +142,17 @@ class Dimension(Record):
     read: Location | None = None
 
 
-# In `Static.rounded`: `n // size * size` or `n - n % size`, and `n % size`.
-MULTIPLE: Final = 2
-REST: Final = 3
-
-
 class Static(Record):
     """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
     one in each iteration of a loop, say. `setting`: it is not known, but what it is by default. `dimension`: it is that
-    one, so None where the code is traced, and a number in eager execution. `rounded`: which way it was, -1 or 1, where
-    it is a quotient that is not known; MULTIPLE and REST say what else was computed of such."""
+    one, so None where the code is traced, and a number in eager execution. `count`: what is known of it as a number of
+    rows all the same."""
 
     constant: Any = UNSET
     varies: tuple[Variation, ...] = ()
     setting: Setting | None = None
     dimension: Dimension | None = None
-    rounded: int = 0
+    count: Count | None = None
 
     @property
     def known(self) -> bool:
@@ -234,7 +230,7 @@ class Array(Record):
     stand at each of its positions, where they are known."""
 
     dtype: str | None = None
-    length: int | None = None
+    length: Rows | None = None
     varies: tuple[Variation, ...] = ()
     row: int | None = None
 
@@ -320,14 +316,12 @@ class ApiObject(Record):
 class Pipeline(Record):
     """What is known of a `tf.data.Dataset` beside its elements. `count`: how many elements, where that is known;
     `endless`: it repeats for ever; `batch`: the size of its batches, 0 where they have one that is not known, None
-    where it is not batched; `uniform`: all elements have one shape, since they are slices of arrays; `taken`: the
-    number of elements that `take` has left, as it is written."""
+    where it is not batched; `uniform`: all elements have one shape, since they are slices of arrays."""
 
-    count: int | None = None
+    count: Rows | None = None
     endless: bool = False
     batch: int | None = None
     uniform: bool = False
-    taken: Location | None = None
 
 
 class Compiled(Record):
@@ -410,12 +404,14 @@ class ModuleValue(Record):
 
 class Unknown(Record):
     """No idea. `names`: the parameters it may come from; `compared`: it is the result of a comparison; `part`: it is
-    an element of what the parameter holds; `varies`: on the host, why it is longer or shorter from time to time."""
+    an element of what the parameter holds; `varies`: on the host, why it is longer or shorter from time to time;
+    `count`: as of a Python value, where it is a number."""
 
     names: frozenset[str] = frozenset()
     compared: bool = False
     part: bool = False
     varies: tuple[Variation, ...] = ()
+    count: Count | None = None
 
 
 class OneOf(Record):

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 from ..record import replace
-from .kinds import united
+from .counts import fills_batches, takes_rest
+from .kinds import rows_of, united
 from .values import (
-    MULTIPLE,
-    REST,
     Api,
     ApiObject,
     Array,
@@ -292,7 +291,8 @@ def cut(value: Value, index: tuple[Value, ...], location: Location, *, looped: b
                 found = (*found, Variation(MASKED, location, axis))
         if not isinstance(item, Slice):
             continue
-        if axis == 0 and item.start is None and _is_multiple(item.stop):
+        count = None if item.stop is None else rows_of(item.stop)
+        if axis == 0 and item.start is None and (fills_batches(count) or takes_rest(count)):
             found = (*found, Variation(EVEN, location, axis))
         start, stop = variations_of(item.start), variations_of(item.stop)
         alone = tuple(each for each in (*start, *stop) if (each in start) != (each in stop))
@@ -316,10 +316,6 @@ def _noted(value: Value, found: tuple[Variation, ...]) -> Value:
             return replace(value, varies=united(value.varies, found))
         case _:
             return value
-
-
-def _is_multiple(stop: Value | None) -> bool:
-    return isinstance(stop, Static) and (stop.rounded == MULTIPLE or stop.rounded == -REST)
 
 
 def last_batches(value: Value) -> tuple[Variation, ...]:

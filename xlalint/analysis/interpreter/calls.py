@@ -46,8 +46,9 @@ from ..library.call_kinds import (
     WEIGHT_MAKERS,
     measures,
 )
+from ..library.datasets import ROWS_OF_STEPS, is_dataset
 from ..library.host_shapes import shaped
-from ..library.host_sizes import sized
+from ..library.host_sizes import row_parameters, sized
 from ..library.keras_2 import ended_with_keras_2
 from ..library.keras_classes import backends_of, runs_on_host, takes_others
 from ..library.refusing_layers import is_refused
@@ -70,6 +71,7 @@ from ..program.signs import Shows
 from ..record import Record, replace
 from .asked_backends import as_keras, as_taken, as_traced, made_by_tensorflow, report_tensorflow
 from .contexts import HOST, NOT_TRACED, PIPELINE, Context, ContextKind, Tracing
+from .counting import counted_arguments
 from .dimensions import report_bounded
 from .events import ApiCall, HostRead
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors
@@ -152,6 +154,8 @@ class Calls(Interpreter):
                 sizes = (item.tensor if isinstance(item, Structure) and _is_input(item) else item for item in items)
                 bound["shape" if "shape" in bound else "dims"] = Sequence(kind, tuple(sizes))
         as_traced(frame, bound)
+        if frame.context.kind in NOT_TRACED and (counting := row_parameters(name)):
+            bound = counted_arguments(frame, bound, nodes, counting)
         location = Location(frame.unit, node)
         if result is None:
             if traits.pipeline:
@@ -274,6 +278,8 @@ class Calls(Interpreter):
         if tensor is not None and name in COMPARED and len(arguments.positional) == 1:
             return self.compare_values(frame, COMPARED[name], owner, arguments.positional[0])
         bound, nodes = bind_api(api.method_parameters(owner, name), arguments)
+        if isinstance(owner, ApiObject) and name in ROWS_OF_STEPS and is_dataset(owner):
+            bound = counted_arguments(frame, bound, nodes, ROWS_OF_STEPS[name])
         result = api.call_method(owner, name, bound, Location(frame.unit, node))
         if name == "numpy" and tensor is not None and frame.context.kind in NOT_TRACED:
             return Array(tensor.dtype, varies=tensor.varies)  # a scalar, too: `tf.function` takes it for a tensor

@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.bounds import broadcast, product
+from ..domain.counts import DIVIDING, Count, Rows, computed, negative
 from ..domain.joins import element_of, join_parts
 from ..domain.kinds import as_condition, is_mixed, united
 from ..domain.operators import (
@@ -17,7 +18,6 @@ from ..domain.operators import (
     fold,
     joined_structures,
     rank_of,
-    rounded,
 )
 from ..domain.values import (
     STATIC,
@@ -41,6 +41,8 @@ from ..domain.values import (
 from ..domain.varying_shapes import LENGTHS, PADDING
 from ..files.unit import Location
 from ..record import replace
+from .contexts import NOT_TRACED
+from .counting import rows
 from .dimensions import ask_for_none, report_operands
 from .events import Consume, DivideBy, TruthOf
 from .frames import Frame
@@ -75,8 +77,9 @@ class Operations(Interpreter):
                 return self.special(frame, value, name, (), node) or UNKNOWN
             case Static(constant, varies) if isinstance(node.operator, cst.Minus) and isinstance(constant, int | float):
                 return Static(-constant, varies)
-            case Static(varies=varies, rounded=way):
-                return Static(varies=varies, rounded=-way) if varies or way else STATIC
+            case Static(varies=varies, count=count):
+                less = negative(count) if count is not None else None
+                return Static(varies=varies, count=less if isinstance(less, Count) else None)
             case Structure():
                 return value.tensor
             case Tensor(eager=True):
@@ -110,6 +113,21 @@ class Operations(Interpreter):
         right: Value,
     ) -> Value:
         """The value of `left sign right`."""
+        made = self._operated(frame, node, sign, left, right)
+        match made, left, right:
+            case ((Static(count=None) | Unknown(count=None)), (Static() | Unknown()), (Static() | Unknown())):
+                return made if frame.context.kind not in NOT_TRACED else _counted(frame, node, sign, left, right, made)
+            case _:
+                return made
+
+    def _operated(
+        self,
+        frame: Frame,
+        node: cst.CSTNode,
+        sign: cst.BaseBinaryOp | cst.BaseAugOp,
+        left: Value,
+        right: Value,
+    ) -> Value:
         if (overloaded := self.overloaded(frame, sign, left, right, node)) is not None:
             return overloaded
         if not (isinstance(left, Static) and isinstance(left.constant, str)):  # `"%s" % n`
@@ -130,7 +148,7 @@ class Operations(Interpreter):
         self.doubt_tensor(frame, right)
         match left, right:
             case Static(a), Static(b):
-                made = rounded(type(sign), left, right) or fold(type(sign), a, b)
+                made = fold(type(sign), a, b)
                 varies = () if type(sign) in _REMAINDERS else united(left.varies, right.varies)
                 return replace(made, varies=varies) if varies else made
             case (Array("int", None, ()), Static(varies=(_, *_) as varies)) | (
@@ -253,7 +271,36 @@ def _is_of_caller(frame: Frame, location: Location) -> bool:
     return frame.unit.function_around(location.node) is not frame.function.node
 
 
-def _length_of(left: Value, right: Value) -> int | None:
+def _counted(
+    frame: Frame,
+    node: cst.CSTNode,
+    sign: cst.BaseBinaryOp | cst.BaseAugOp,
+    left: Static | Unknown,
+    right: Static | Unknown,
+    made: Static | Unknown,
+) -> Value:
+    """What is computed of two numbers, with what is known of it as a number of rows."""
+    if isinstance(made, Static) and made.known:
+        return made
+    if type(sign) not in DIVIDING and not _is_counted(left, sign) and not _is_counted(right, sign):
+        return made
+    match node:
+        case cst.BinaryOperation(left=first, right=second) | cst.AugAssign(target=first, value=second):
+            count = computed(type(sign), rows(frame, left, first), rows(frame, right, second))
+        case _:
+            return made
+    return replace(made, count=count) if isinstance(count, Count) else made
+
+
+def _is_counted(value: Static | Unknown, sign: cst.BaseBinaryOp | cst.BaseAugOp) -> bool:
+    """Whether a side says by itself that numbers of rows are computed: `3 * size`, `size` being a setting."""
+    if isinstance(value, Unknown):
+        return value.count is not None
+    product = isinstance(sign, cst.Multiply) and type(value.constant) is int
+    return product or value.count is not None or value.setting is not None
+
+
+def _length_of(left: Value, right: Value) -> Rows | None:
     """How long an array is that is computed of an array and something else: as long as the arrays that are known."""
     known = {value.length for value in (left, right) if isinstance(value, Array) and value.length is not None}
     return known.pop() if len(known) == 1 else None

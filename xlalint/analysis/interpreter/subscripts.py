@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final
 from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.bounds import FIRST, indexed
+from ..domain.counts import Rows, between
 from ..domain.joins import as_tuple, element_of, join_all, without_none
 from ..domain.kinds import as_tensor, is_mixed, of_the_trace
 from ..domain.operators import (
@@ -14,7 +15,6 @@ from ..domain.operators import (
     indexes_a_tensor,
 )
 from ..domain.values import (
-    MULTIPLE,
     NONE,
     STATIC,
     UNKNOWN,
@@ -47,10 +47,11 @@ from ..library.datasets import among_first
 from ..library.objects import UPDATED
 from ..program.project import Project
 from ..program.queues import is_filled_up, moves_along, takes_the_front
-from ..program.stepped_slices import fills_batches, leaves_a_rest
+from ..program.stepped_slices import leaves_a_rest
 from ..record import replace
 from .asked_backends import of_variable
 from .contexts import NOT_TRACED, ContextKind
+from .counting import rows
 from .dimensions import dimension_at, read_at, report_dimension
 from .events import Consume, HostRead, IndexWith
 from .frames import Arguments, Frame, note_size
@@ -68,7 +69,6 @@ class Subscripts(Interpreter):
     ) -> None:
         super().__init__(project, options, wanted_apis, clock, models)
         self._rests: dict[cst.CSTNode, bool] = {}  # slices, and whether they leave a shorter one at the end
-        self._whole: dict[cst.CSTNode, bool] = {}  # .. and whether they end with the last whole batch
         self._fronts: dict[cst.CSTNode, bool] = {}  # .. and whether they are batches from what gets shorter by them
 
     def _subscript(self, frame: Frame, node: cst.Subscript) -> Value:
@@ -116,10 +116,6 @@ class Subscripts(Interpreter):
             if self._rests[element]:
                 step = Static(varies=(Variation("counter", Location(frame.unit, element), detail=STEPS),))
                 return Slice(step, step, None)
-            if element not in self._whole:
-                self._whole[element] = fills_batches(frame.unit, element)
-            if self._whole[element]:
-                return Slice(None, Static(rounded=MULTIPLE), None)
         return Slice(*bounds)
 
     def _bound(self, frame: Frame, value: Value) -> Value:
@@ -171,7 +167,7 @@ class Subscripts(Interpreter):
                 return asked
             case Array():
                 self._read_from_array(frame, node, index)
-                return Array(base.dtype, varies=after_index(base.varies, index))
+                return Array(base.dtype, _length_of_part(frame, node, base, index), after_index(base.varies, index))
             case Static(constant) if isinstance(constant, tuple | list | str):
                 self._index_read(frame, node, index[0])
                 return index_static(constant, index)
@@ -329,6 +325,21 @@ def _parts(item: Value) -> tuple[Value, ...]:
             return tuple(part for part in (start, stop, step) if part is not None)
         case _:
             return (item,)
+
+
+def _length_of_part(frame: Frame, node: cst.Subscript, base: Array, index: tuple[Value, ...]) -> Rows | None:
+    """How long a part of an array is: as many rows as a slice takes, or as an array of positions has."""
+    if frame.context.kind not in NOT_TRACED:
+        return None
+    match index, node.slice:
+        case [Slice(start, stop, None), *_], [cst.SubscriptElement(slice=cst.Slice() as cut), *_]:
+            lower = 0 if cut.lower is None else rows(frame, start, cut.lower)
+            upper = base.length if cut.upper is None else rows(frame, stop, cut.upper)
+            return between(base.length, lower, upper)
+        case [Array(dtype=dtype, length=length)], _ if dtype != "bool":
+            return length
+        case _:
+            return None
 
 
 def _is_layer_input(frame: Frame, value: Tensor) -> bool:

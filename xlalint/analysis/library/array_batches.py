@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from ..domain.kinds import options
+from ..domain.counts import Rows, fills_batches, is_multiple
+from ..domain.kinds import options, rows_of
 from ..domain.values import Array, Sequence, Setting, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import EVEN, GROWN, LAST, sizes_of
 from ..files.unit import Location
@@ -14,25 +15,34 @@ _DEFAULT: Final = 32
 
 
 def batches_of(
-    value: Value | None, batch_size: Value | None, split: Value | None, location: Location, *, likely: bool
+    value: Value | None,
+    batch_size: Value | None,
+    split: Value | None,
+    location: Location,
+    *,
+    called: Rows | None,
+    likely: bool,
 ) -> list[Value]:
     """What a step is passed of arrays: pieces of one size, and what remains. `split`: the share at the end that is kept
-    for validation; `likely`: there are many, so that it matters also where nobody knows how many."""
+    for validation; `called`: how many there are, by name; `likely`: there are many, so that it matters also where
+    nobody knows how many."""
     if isinstance(batch_size, Array | Tensor | Sequence):
         return []  # another library's `fit`, or one of its own: Keras refuses it
     arrays = [array for option in options(value) if (array := _array(option)) is not None] if value is not None else []
     size = _size(batch_size)
     found: list[Value] = []
     for array in arrays:
-        count = array.length
+        count = called if array.length is None else array.length
         match split:
-            case Static(float() as share) if count is not None:
-                count = math.floor(count * (1 - share))
             case None | Static(0 | None):
-                pass
+                even = fills_batches(count) or (batch_size is not None and is_multiple(count, rows_of(batch_size)))
+            case Static(float() as share) if isinstance(count, int):
+                count, even = math.floor(count * (1 - share)), False
             case _:
-                count = None
-        if count is None or size is None:
+                count, even = None, False
+        if even:
+            continue
+        if not isinstance(count, int) or size is None:
             if likely and not any(each.kind == EVEN for each in array.varies):
                 shapes = None if any(each.kind != GROWN for each in sizes_of(array)) else 2  # other rows each time
                 found.append(Array(varies=(Variation(LAST, location, axis=0, shapes=shapes),)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ...syntax import nodes as cst
-from ..domain.kinds import leaves, united
+from ..domain.counts import Rows, divided, is_multiple, plus, rounded, times
+from ..domain.kinds import leaves, rows_of, united
 from ..domain.values import (
     NONE,
     ApiObject,
@@ -42,6 +42,11 @@ _BATCHING: Final = frozenset(
         "timeseries_dataset_from_array",
     )
 )
+# The arguments of steps that say how many rows there are.
+ROWS_OF_STEPS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("batch", "padded_batch", "ragged_batch", "rebatch"), ("batch_size",)),
+    "take": ("count",),
+}
 _MANY: Final = 1000  # steps: more than those of a program that only looks at a few batches
 _USUAL_BATCH: Final = 32
 # What makes the elements of one dataset differ in shape; padding them ends it.
@@ -149,9 +154,10 @@ def _zipped(step: Step) -> ApiObject:
     for number, part in enumerate(datasets):
         # Each has a size of its batches, and together they have one shape: the first one's size stands for all.
         varies = united(varies, tuple(each for each in variations_of(part) if not (number and each.kind == "batch")))
+    numbers = [count for count in counts if isinstance(count, int)]
     return step.dataset(
         varied(step.element, varies),
-        count=min((count for count in counts if count is not None), default=None) if None not in counts else None,
+        count=min(numbers, default=None) if len(numbers) == len(counts) else counts[0] if len({*counts}) == 1 else None,
         endless=bool(facts) and not limited,
         batch=facts[0].batch if facts else None,
         uniform=bool(facts) and all(one.uniform for one in facts),
@@ -178,7 +184,7 @@ def _datasets_in(value: Value) -> list[ApiObject]:
             return []
 
 
-def _length(value: Value | None) -> int | None:
+def _length(value: Value | None) -> Rows | None:
     """The first dimension of what is sliced, where it is written."""
     match value:
         case Array(length=length):
@@ -225,7 +231,7 @@ def _some(step: Step) -> ApiObject:
 
 def _others(step: Step) -> ApiObject:
     """Elements of which nothing is known."""
-    return step.dataset(Structure(), count=None, batch=None, uniform=False, taken=None)
+    return step.dataset(Structure(), count=None, batch=None, uniform=False)
 
 
 def _in_windows(step: Step) -> ApiObject:
@@ -233,8 +239,8 @@ def _in_windows(step: Step) -> ApiObject:
     size = step.get("size")
     whole = isinstance(size, Static) and type(size.constant) is int and size.setting is None and _drops_remainder(step)
     count = size.constant if isinstance(size, Static) and whole else None
-    window = ApiObject(DATASET, payload=step.element, facts=replace(step.facts, count=count, endless=False, taken=None))
-    return step.dataset(window, count=None, batch=None, uniform=False, taken=None)
+    window = ApiObject(DATASET, payload=step.element, facts=replace(step.facts, count=count, endless=False))
+    return step.dataset(window, count=None, batch=None, uniform=False)
 
 
 def one_after_the_other(owner: ApiObject, made: ApiObject) -> ApiObject:
@@ -249,43 +255,22 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
     do where a setting says one by one if nobody asks for more."""
     usual, setting = _usual(step.get("batch_size"))
     number = usual if not setting else 0
-    count = step.facts.count
-    filled = (count is not None and usual > 0 and count % usual == 0) or _is_multiple(step)
+    count, size = step.facts.count, rows_of(step.get("batch_size") or NONE)
+    filled = is_multiple(count, usual) or is_multiple(count, size)
     # Elements of several shapes do not fit into one batch.
     held = step.element if number == 1 else filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
     element = _shifted(held, 1)
     if not (usual == 1 or filled or step.facts.endless or _drops_remainder(step)):
-        if count is not None and usual:
+        if isinstance(count, int) and usual:
             detail = f"{count} elements in batches of {usual}{setting}"
-        single = count is not None and number > count
+        single = isinstance(count, int) and number > count
         if not single:
             element = varied(element, (Variation("last batch", step.location, axis=0, shapes=2, detail=detail),))
     if number:
         element = _also(element, Variation("batch", step.location, axis=0, detail=str(number)))
-    batches = -(-count // number) if count is not None and number else None
-    return step.dataset(element, count=batches, batch=number, taken=None)
-
-
-def _is_multiple(step: Step) -> bool:
-    """Whether as many elements were taken as one or several batches have: `take(n)` or `take(k * n)`, `batch(n)`."""
-    taken, size = step.facts.taken, _written(step)
-    if taken is None or size is None or taken.unit is not size.unit:
-        return False
-    match taken.node:
-        case cst.BinaryOperation(left=left, operator=cst.Multiply(), right=right):
-            return size.code in (taken.unit.code(left), taken.unit.code(right))
-        case _:
-            return size.code == taken.code
-
-
-def _written(step: Step) -> Location | None:
-    """The first argument of a step, where it is a name, an attribute, a number or what is computed of these."""
-    match step.location.node:
-        case cst.Call(args=[cst.Arg(keyword=None, star="", value=value), *_]):
-            written = step.location.at(value)
-        case _:
-            return None
-    return None if any(isinstance(part, cst.Call) for part in cst.within(value)) else written
+    quotient = None if not size or count is None or setting else divided(count, size)
+    batches = None if quotient is None else rounded(quotient, up=True)
+    return step.dataset(element, count=batches, batch=number)
 
 
 def _usual(size: Value | None) -> tuple[int, str]:
@@ -319,6 +304,7 @@ def _in_buckets(step: Step) -> ApiObject:
     """`bucket_by_sequence_length`: padded to the longest of the batch, or to the boundary of the bucket."""
     boundaries = step.get("bucket_boundaries")
     buckets = _length(boundaries)
+    shapes = buckets if isinstance(buckets, int) else None
     kept = filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
     batched = step.dataset(_shifted(kept, 1), count=None, batch=0, uniform=False)
     if not (step.facts.endless or _drops_remainder(step)):
@@ -327,21 +313,21 @@ def _in_buckets(step: Step) -> ApiObject:
             batched, payload=_also(batched.payload, Variation("last batch", step.location, 0, None, detail))
         )
     if step.get("pad_to_bucket_boundary") in (None, Static(False)):
-        batched = replace(batched, payload=_also(batched.payload, Variation("bucket", step.location, 1, buckets)))
+        batched = replace(batched, payload=_also(batched.payload, Variation("bucket", step.location, 1, shapes)))
     return batched
 
 
 def _out_of_batches(step: Step) -> ApiObject:
     kept = filtered(step.element, lambda variation: variation.axis != 0)
-    return step.dataset(_shifted(kept, -1), count=None, batch=None, taken=None)
+    return step.dataset(_shifted(kept, -1), count=None, batch=None)
 
 
 def _repeated(step: Step) -> ApiObject:
     """`repeat`: for ever, unless a number is given."""
     match step.get("count"):
-        case Static(int() as times) if times >= 0:
+        case Static(int() as passes) if passes >= 0:
             count = step.facts.count
-            return step.dataset(count=None if count is None else count * times)
+            return step.dataset(count=None if count is None else times(count, passes))
         case _:
             return step.dataset(endless=True)
 
@@ -349,20 +335,22 @@ def _repeated(step: Step) -> ApiObject:
 def _first(step: Step) -> ApiObject:
     """`take`: of a dataset in batches, the last one is not among the first, unless they are all, or so many that a
     dataset that is repeated has given all before."""
-    number = step.get("count")
-    count = number.constant if isinstance(number, Static) and type(number.constant) is int else None
+    rows, known = rows_of(step.get("count") or NONE), step.facts.count
+    count = rows if isinstance(rows, int) else None
     again = step.facts.endless and (count is None or count >= _MANY)
     all_of_them = step.facts.batch is None or again
-    kept = step.element if all_of_them else among_first(step.element, count, step.facts.count)
-    if count is not None and step.facts.count is not None:
-        count = min(count, step.facts.count) if count >= 0 else step.facts.count
-    return step.dataset(kept, count=count, endless=False, taken=_written(step))
+    kept = step.element if all_of_them else among_first(step.element, count, known)
+    if count is not None and count < 0:
+        rows = known
+    elif count is not None and isinstance(known, int):
+        rows = min(count, known)
+    return step.dataset(kept, count=rows, endless=False)
 
 
-def among_first(element: Value, number: int | None = None, count: int | None = None) -> Value:
+def among_first(element: Value, number: int | None = None, count: Rows | None = None) -> Value:
     """What the first `number` elements of a dataset of `count` are: the smaller last batch is not among them, unless
     they are known to be all."""
-    if number is not None and (number < 0 or (count is not None and number >= count)):
+    if number is not None and (number < 0 or (isinstance(count, int) and number >= count)):
         return element
     return filtered(element, lambda variation: variation.kind != LAST)
 
@@ -370,7 +358,7 @@ def among_first(element: Value, number: int | None = None, count: int | None = N
 def _rest(step: Step) -> ApiObject:
     number, count = step.get("count"), step.facts.count
     skipped = number.constant if isinstance(number, Static) and type(number.constant) is int else None
-    return step.dataset(count=max(count - skipped, 0) if count is not None and skipped is not None else None)
+    return step.dataset(count=max(count - skipped, 0) if isinstance(count, int) and skipped is not None else None)
 
 
 def _joined(step: Step) -> ApiObject:
@@ -379,10 +367,9 @@ def _joined(step: Step) -> ApiObject:
     counts = (step.facts.count, facts.count)
     return step.dataset(
         varied(step.element, variations_of(other)),
-        count=counts[0] + counts[1] if counts[0] is not None and counts[1] is not None else None,
+        count=plus(counts[0], counts[1]) if counts[0] is not None and counts[1] is not None else None,
         endless=step.facts.endless or facts.endless,
         uniform=step.facts.uniform and facts.uniform,
-        taken=None,
     )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.counts import Rows, is_multiple, plus
 from ..domain.joins import element_of
-from ..domain.kinds import united
+from ..domain.kinds import rows_of, united
 from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
 from ..domain.varying_shapes import EVEN, GROWN, LAST, variations_of, varied
 from ..files.unit import Location
@@ -88,6 +89,11 @@ _IN_ROWS: Final = frozenset(("np.concatenate", "np.vstack"))
 _JOINING: Final = frozenset(("concatenate", "concat", "hstack", "vstack", "row_stack"))
 
 
+def row_parameters(name: str) -> tuple[str, ...]:
+    """The arguments of a function of NumPy that say how many rows there are in what it makes."""
+    return _SIZES.get(name, ()) if name.startswith("np.") else ()
+
+
 def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Location, *, looped: bool) -> Value:
     """The result of a library's function on the host, with what varies of it because a number or a list does."""
     if name in _DRAWING or (name in _DRAWING_ARRAYS and _is_single(arguments, _DRAWING_ARRAYS[name])):
@@ -125,10 +131,13 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
     return result
 
 
-def _sum_of(arrays: Sequence) -> int | None:
+def _sum_of(arrays: Sequence) -> Rows | None:
     """How long arrays are that are put behind each other."""
-    lengths = [array.length for array in arrays.items or () if isinstance(array, Array) and array.length is not None]
-    return sum(lengths) if lengths and len(lengths) == len(arrays.items or ()) else None
+    total: Rows | None = 0 if arrays.items else None
+    for array in arrays.items or ():
+        length = array.length if isinstance(array, Array) else None
+        total = None if total is None or length is None else plus(total, length)
+    return total
 
 
 def _reshaped(given: Value, arguments: Mapping[str, Value]) -> tuple[Variation, ...]:
@@ -157,7 +166,7 @@ def _pieces(name: str, arguments: Mapping[str, Value], pieces: Sequence, locatio
     """`np.array_split(x, n)`: some pieces are longer by one, unless the number is known to come out even. `np.split` at
     the numbers of a range, or at places that are computed, leaves another piece behind the last one."""
     match arguments.get("ary", arguments.get("*0")), arguments.get("indices_or_sections", arguments.get("*1")):
-        case Array(length=int(length)), Static(int(count)) if count > 0 and length % count == 0:
+        case Array(length=length), Static() as count if is_multiple(length, rows_of(count)):
             return pieces
         case _, Sequence() | Static() if name == "np.split":
             return pieces

@@ -214,9 +214,9 @@ def _reshaped(owner: Array, arguments: Mapping[str, Value]) -> Array:
     match shape:
         case (Static(-1), *others):
             row = product_of(others)
-            if owner.length is None or owner.row is None or not row:
-                return Array(owner.dtype, row=row)
-            return Array(owner.dtype, owner.length * owner.row // row, row=row)
+            if isinstance(owner.length, int) and owner.row is not None and row:
+                return Array(owner.dtype, owner.length * owner.row // row, row=row)
+            return Array(owner.dtype, owner.length if row is not None and row == owner.row else None, row=row)
         case (Static(int() as length), *others) if length >= 0:
             return Array(owner.dtype, length, row=product_of(others))
         case _:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...facts.names import known, parameters
 from ..domain.bounds import along, met_by, numbers_of, product_of
-from ..domain.kinds import leaves, options, united
+from ..domain.kinds import leaves, options, rows_of, united
 from ..domain.values import (
     NONE,
     STATIC,
@@ -466,19 +466,21 @@ def _makes_array(call: Call) -> bool:
 
 
 _TRANSPOSE: Final = (".transpose", ".permute_dimensions")
-# Functions that draw between two numbers, or around one: the third argument says how many.
-_BETWEEN: Final = frozenset(f"np.random.{name}" for name in ("normal", "randint", "uniform"))
+# Functions that draw between two numbers, or around one, or from something: where they are told how many.
+_SAID_BY: Final = {
+    **dict.fromkeys(("np.random.normal", "np.random.randint", "np.random.uniform"), ("size", "*2")),
+    "np.random.choice": ("size", "*1"),
+}
 
 
 def _written(call: Call, made: Array) -> Array:
     """An array with the shape that it is made with, where that is written."""
     if not (call.name.startswith("np.random.") or call.name.rpartition(".")[2] in NUMPY_MAKERS):
         return made
-    ranged = call.name in _BETWEEN
-    match call.get("size", "*2") if ranged else call.get("shape", "size", "d0", "*0"):
-        case Sequence(items=(Static(int() as length), *others)):
+    match call.get(*_SAID_BY.get(call.name, ("shape", "size", "d0", "*0"))):
+        case Sequence(items=(first, *others)) if (length := rows_of(first)) is not None:
             return replace(made, length=length, row=product_of(others))
-        case Static(int() as length):
+        case Static() | Unknown() as first if (length := rows_of(first)) is not None:
             return replace(made, length=length, row=1 if len(call.arguments) == 1 else None)
         case _:
             return made

@@ -44,16 +44,17 @@ def _chunks(place: int) -> FunctionModel:
 
 def _halves(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     """`train_test_split(x, y, test_size=0.2)`: of each array the examples to train with, and those to test with."""
-    if not any(isinstance(value, Array) and value.length is not None for value in arguments.positional):
+    if not any(isinstance(value, Array) and isinstance(value.length, int) for value in arguments.positional):
         return None
     parts: list[Value] = []
     for value in arguments.positional:
         if not isinstance(value, Array):
             parts += [UNKNOWN, UNKNOWN]
             continue
-        tested = None if value.length is None else _tested(value.length, arguments)
-        trained = None if tested is None or value.length is None else value.length - tested
-        parts += [replace(value, length=count) for count in (trained, tested)]
+        count = value.length if isinstance(value.length, int) else None
+        tested = None if count is None else _tested(count, arguments)
+        trained = None if tested is None or count is None else count - tested
+        parts += [replace(value, length=length) for length in (trained, tested)]
     return Sequence("list", tuple(parts))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.counts import rounds_up
+from ..domain.kinds import rows_of
 from ..domain.values import (
     NONE,
     ApiObject,
@@ -49,13 +51,10 @@ def beside_inputs(datasets: list[Value]) -> Iterator[Value]:
 
 def batch_of_object(interpreter: Interpreter, frame: Frame, batches: Instance, node: cst.Call) -> Value | None:
     """What an object of the project returns for an index, as Keras asks it: `keras.utils.Sequence`, `PyDataset`."""
-    match interpreter.special(frame, batches, "__len__", (), node):
-        case Static(rounded=1):
-            index = interpreter.counter(frame, node, detail=STEPS)
-        case None:
-            return None
-        case _:
-            index = interpreter.counter(frame, node)
+    count = interpreter.special(frame, batches, "__len__", (), node)
+    if count is None:
+        return None
+    index = interpreter.counter(frame, node, detail=STEPS if rounds_up(rows_of(count)) else "")
     return interpreter.special(frame, batches, "__getitem__", (index,), node)
 
 

@@ -28,6 +28,7 @@ from ..domain.values import (
 from ..domain.varying_shapes import filtered
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, Context, ContextKind
+from ..interpreter.counting import counted, length
 from ..interpreter.feeding import (
     passed_values,
     report_feed,
@@ -334,6 +335,8 @@ def _run(
         return
     location = Location(frame.unit, node)
     size = arguments.get(_SIZES[method], "batch_size") if method in _SIZES else None
+    if size is not None:
+        size = counted(frame, size, arguments.keyword_nodes.get("batch_size"))
     for name, step in _LOOPS[method].items():
         value = arguments.get(0 if name in _FIRST else len(arguments.positional), name)
         datasets = [option for option in options(value) if is_dataset(option)] if value is not None else []
@@ -354,8 +357,8 @@ def _run(
         likely = certain and (step == "train" or (method == "evaluate" and size not in (None, NONE)))
         many = size is not None or split not in (None, NONE)
         arrays = value if datasets else as_arrays(value, targets, many)
-        if not _is_one_batch(arguments, where):
-            given += [(array, node) for array in batches_of(arrays, size, split, location, likely=likely)]
+        called = length(frame, where)
+        given += [(each, node) for each in batches_of(arrays, size, split, location, called=called, likely=likely)]
         # An epoch has many batches of one size, whatever is left.
         if value is not None and not datasets and step != "train":
             whole = filtered(value, lambda variation: variation.kind in _WHOLE)
@@ -363,15 +366,6 @@ def _run(
         # Of results that are asked for once, one compilation more is the price of having them all.
         often = method != "predict" or frame.looped or frame.python_loop > 0
         report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=often)
-
-
-def _is_one_batch(arguments: Arguments, data: cst.CSTNode) -> bool:
-    """Whether arrays are a batch as they are: `fit(x, y, batch_size=len(x))`."""
-    match arguments.keyword_nodes.get("batch_size"), data:
-        case cst.Call(func=cst.Name("len"), args=[cst.Arg(value=cst.Name(counted))]), cst.Name(name):
-            return counted == name
-        case _:
-            return False
 
 
 def _callback(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:

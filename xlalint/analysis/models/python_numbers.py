@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import as_tensor, is_told, options
+from ..domain.counts import Count, Rows, fills_batches, is_multiple, minus, rounded, rounded_up, rounds_up
+from ..domain.kinds import as_tensor, is_told, options, rows_of
 from ..domain.values import (
-    MULTIPLE,
     STATIC,
     ApiObject,
     Array,
@@ -30,18 +30,25 @@ from ..domain.values import (
 from ..domain.varying_shapes import of_sizes
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, ContextKind
+from ..interpreter.counting import rows
 from ..interpreter.events import HostRead
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import truth
 from ..library.datasets import DATASET
 
+_OF_NUMBERS: Final = frozenset(("int", "float", "round"))  # they leave what is known of a number
 _TOLD_APART: Final = 16  # numbers of which each is looked at by itself
 
 
 def first(arguments: Arguments) -> Value:
     """The first argument; a Python value where there is none."""
     return arguments.positional[0] if arguments.positional else arguments.rest or STATIC
+
+
+def as_number(rows: Rows) -> Static:
+    """The Python number of so many rows."""
+    return Static(rows) if isinstance(rows, int) else Static(count=rows)
 
 
 def _reader(name: str) -> FunctionModel:
@@ -73,8 +80,9 @@ def _reader(name: str) -> FunctionModel:
                 return Static(setting=Setting(bool(default), told))
             case Static(setting=Setting()) if name == "int":
                 return value
-            case Static(varies=varies, rounded=rounded) if name in ("int", "float", "round") and (varies or rounded):
-                return Static(varies=varies, rounded=rounded)
+            case Static(varies=varies, count=count) | Unknown(varies=varies, count=count) if name in _OF_NUMBERS:
+                whole = rounded(count, up=False) if count is not None and name == "int" else count
+                return Static(varies=varies, count=whole if isinstance(whole, Count) else None)
             case _:
                 return STATIC
 
@@ -100,7 +108,9 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
         case Sequence(varies=varies) if frame.context.kind in NOT_TRACED and (sizes := of_sizes(varies)):
             return Static(varies=sizes)
         case ApiObject(api=name, facts=Pipeline(count, batch=int())) if name == DATASET:
-            return Static(rounded=1) if count is None else Static(count)
+            return as_number(rounded_up(frame.unit.code(node)) if count is None else count)
+        case Array(length=length, varies=()) if length is not None:
+            return as_number(length)
         case Instance(cls) if method := cls.find("__len__"):
             return interpreter.invoke(frame, FunctionValue(method, bound=value), Arguments(), node)
         case _:
@@ -118,26 +128,28 @@ def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
         tensor = as_tensor(value, Dependence.STATIC)
         if tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE):
             payload = value
-    steps = _leaves_a_rest(arguments)
+    steps = _leaves_a_rest(frame, arguments, node)
     return ApiObject("builtins.range", payload=payload, options=(("steps", Static(True)),) if steps else ())
 
 
-def _leaves_a_rest(arguments: Arguments) -> bool:
+def _leaves_a_rest(frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> bool:
     """Whether `range(start, stop, step)` goes in steps that need not reach `stop`: it is not computed for that. So does
     a range whose length is a quotient that is rounded up."""
     match arguments.positional, arguments.nodes:
-        case [Static(rounded=1)] | [Static(0), Static(rounded=1)], _:
+        case (([count] | [Static(0), count]), _) if rounds_up(rows_of(count)):
             return True
         case [_] | [_, _], _:
             return False
         case [_, _, Static(1 | -1)], _:
             return False
-        case [Static(int() as start), Static(int() as stop), Static(int() as step)], _ if step:
-            return (stop - start) % step != 0
         case _, [_, cst.BinaryOperation(), _]:
             return False
-        case [_, Static(rounded=rounded), _], _:
-            return rounded != MULTIPLE
+        case [Static(int() as start), Static(int() as stop), Static(int() as step)], _ if step:
+            return (stop - start) % step != 0
+        case [_, _, _], _ if frame.context.kind in NOT_TRACED:
+            bounds = [rows(frame, bound, arguments.node_at(at, node)) for at, bound in enumerate(arguments.positional)]
+            through = None if bounds[0] is None or bounds[1] is None else minus(bounds[1], bounds[0])
+            return not (is_multiple(through, bounds[2]) or fills_batches(through))
         case _:
             return True
 
@@ -168,8 +180,11 @@ def _folded(function: Callable[..., float]) -> FunctionModel:
 def _ceil(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     """`math.ceil(n / size)`, `np.ceil(..)`: of numbers that are not known, it is known which way it is rounded."""
     match arguments.positional:
-        case [Static(varies=()) as number] if not number.known:
-            return Static(rounded=1)
+        case [Static(varies=(), count=count) | Unknown(varies=(), count=Count() as count)] if (
+            not isinstance(arguments.positional[0], Static) or not arguments.positional[0].known
+        ):
+            whole = rounded(count, up=True) if count is not None else None
+            return as_number(whole if rounds_up(whole) and whole is not None else rounded_up(frame.unit.code(node)))
         case _:
             return _folded(math.ceil)(interpreter, frame, arguments, node)
 

@@ -30,28 +30,6 @@ def leaves_a_rest(unit: Unit, piece: cst.Slice) -> bool:
     return named.text(lower) in compared and named.text(upper) not in compared
 
 
-def fills_batches(unit: Unit, piece: cst.Slice) -> bool:
-    """Whether a slice ends with the last whole batch: `x[:n // size * size]`, `x[:n - n % size]`."""
-    if piece.lower is not None or piece.step is not None or not isinstance(piece.upper, _PLACES):
-        return False
-    named = _Named(unit)
-    match named.meant(piece.upper):
-        case cst.BinaryOperation(left=left, operator=cst.Multiply(), right=right):
-            return any(
-                isinstance(quotient, cst.BinaryOperation)
-                and isinstance(quotient.operator, cst.FloorDivide)
-                and named.text(quotient.right) == named.text(size)
-                for quotient, size in ((left, right), (right, left), (named.meant(left), right))
-            )
-        case cst.BinaryOperation(left=whole, operator=cst.Subtract(), right=rest):
-            match named.meant(rest):
-                case cst.BinaryOperation(left=divided, operator=cst.Modulo()):
-                    return named.text(divided) == named.text(whole)
-            return False
-        case _:
-            return False
-
-
 def _factors(product: cst.BinaryOperation) -> tuple[tuple[cst.BaseExpression, cst.BaseExpression], ...]:
     """The two factors of a product, in either order."""
     return (product.left, product.right), (product.right, product.left)

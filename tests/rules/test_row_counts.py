@@ -1,0 +1,141 @@
+"""Numbers of rows that nobody knows, and that are as many as fill the batches all the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.scripts import HEAD, JIT, MODEL, Script, deserved, one
+
+SLICED = """\
+def data(x, size):
+    {}
+    return tf.data.Dataset.from_tensor_slices(np.zeros((rows, 4), "float32")).batch(size)
+
+for batch in data(np.load("x.npy"), int(input())):
+    step(batch)
+"""
+LOOP = """\
+def train(x, size):
+    {}
+        step(x[start:start + size])
+
+train(np.load("x.npy"), int(input()))
+"""
+FIT = """\
+x, y, size = np.load("x.npy"), np.load("y.npy"), int(input())
+{}
+model.fit(x{}, y{}, batch_size=size)
+"""
+SETTINGS = """\
+from absl import flags
+
+FLAGS = flags.FLAGS
+flags.DEFINE_integer("size", 48, "rows of a batch")
+flags.DEFINE_integer("rows", 100, "rows")
+
+def data(settings):
+    rows = np.random.rand({}, 64, 64).astype("float32")
+    return tf.data.Dataset.from_tensor_slices(rows).batch(settings.size)
+
+for batch in data(FLAGS):
+    step(batch)
+"""
+SCRIPTS = {
+    **{
+        f"rows of a dataset: {name}": one(
+            f"{HEAD}{JIT}\n{SLICED.format(made)}", *((("XLA302", "return tf.data"),) if found else ())
+        )
+        for name, (made, found) in {
+            "whole batches": ("rows = len(x) // size * size", False),
+            "in two steps": ("whole = len(x) // size\n    rows = size * whole", False),
+            "without the rest": ("rows = len(x)\n    rows -= rows % size", False),
+            "with the rest": ("rows = len(x) - 1", True),
+            "a few batches": ("rows = 3 * size + size", False),
+            "a batch more than there are": ("rows = -(-len(x) // size) * size", False),
+            "halves": ("rows = len(x) // 2", True),
+        }.items()
+    },
+    **{
+        f"rows of a loop: {name}": one(
+            f"{HEAD}{JIT}\n{LOOP.format(loop)}", *((("XLA302", "step(x["),) if found else ())
+        )
+        for name, (loop, found) in {
+            "whole batches": ("whole = len(x) // size\n    for start in range(0, whole * size, size):", False),
+            "without the rest": ("n = x.shape[0]\n    n = n - n % size\n    for start in range(0, n, size):", False),
+            "all": ("n = x.shape[0]\n    for start in range(0, n, size):", True),
+            "as many, rounded up": (
+                "count = (len(x) + size - 1) // size\n    for start in [k * size for k in range(count)]:",
+                True,
+            ),
+        }.items()
+    },
+    "numbers of batches that are rounded up, and down": one(
+        f"""{HEAD}{JIT}
+def train(x, size):
+    for number in range((len(x) + size - 1) // size):
+        step(x[number * size:(number + 1) * size])
+    for number in range(-(-len(x) // size)):
+        step(x[number * size:(number + 1) * size], 1)
+    for number in range(int(len(x) / size)):
+        step(x[number * size:(number + 1) * size], 2)
+
+train(np.load("x.npy"), int(input()))
+""",
+        ("XLA302", "step(x[number * size:(number + 1) * size])"),
+        ("XLA302", "step(x[number * size:(number + 1) * size], 1)"),
+    ),
+    **{
+        f"rows that are fitted: {name}": one(
+            f"{HEAD}{MODEL}{FIT.format(before, cut, cut)}", *((("XLA302", "model.fit("),) if found else ())
+        )
+        for name, (before, cut, found) in {
+            "all": ("", "", True),
+            "whole batches": ("", "[:len(x) // size * size]", False),
+            "whole batches, by a name": ("whole = len(x) - len(x) % size", "[:whole]", False),
+            "without the rest": ("", "[:-(len(x) % size)]", False),
+            "one batch": ("", "[:size]", False),
+            "one batch that is drawn": ("drawn = np.random.choice(len(x), size)", "[drawn]", False),
+            "some that are drawn": ("drawn = np.random.choice(len(x), 100)", "[drawn]", True),
+            "the other half": ("", "[len(x) // 2:]", True),
+        }.items()
+    },
+    **{
+        f"parts of an array of a known length: {cut}": one(
+            f"{HEAD}{MODEL}x = np.zeros((400, 4))\nmodel.fit(x{cut}, x{cut}, batch_size=50)\n",
+            *((("XLA302", "model.fit("),) if found else ()),
+        )
+        for cut, found in {
+            "": False,
+            "[:-50]": False,
+            "[-90:]": True,
+            "[-100:]": False,
+            "[300:1000]": False,
+            "[70:]": True,
+            "[:10]": False,
+        }.items()
+    },
+    "as many rows as a setting says that a batch has": one(f"{HEAD}{JIT}\n{SETTINGS.format('settings.size')}"),
+    "as many rows as several batches": one(f"{HEAD}{JIT}\n{SETTINGS.format('4 * settings.size')}"),
+    "as many rows as another setting says": one(
+        f"{HEAD}{JIT}\n{SETTINGS.format('settings.rows')}", ("XLA302", "return tf.data")
+    ),
+    "as many rows as a batch has, of a setting that nobody knows": one(
+        f"""{HEAD}{JIT}
+def data(settings):
+    rows = np.zeros((settings["size"], 4))
+    others = np.zeros((settings.rows, 4))
+    whole = tf.data.Dataset.from_tensor_slices(others).batch(settings.rows)
+    return whole, tf.data.Dataset.from_tensor_slices(others).batch(settings.size)
+
+for rows in data(open("settings")):
+    for batch in rows:
+        step(batch)
+""",
+        ("XLA302", "return whole, tf.data"),
+    ),
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_a_script_gets_what_it_deserves(script: Script, tmp_path_factory: pytest.TempPathFactory) -> None:
+    deserved(script, tmp_path_factory.mktemp("script"))
