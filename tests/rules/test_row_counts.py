@@ -114,6 +114,28 @@ train(np.load("x.npy"), int(input()))
             "[:10]": False,
         }.items()
     },
+    **{
+        f"a generator {name}": one(
+            f"""{HEAD}{JIT}
+def rows():
+    {begin}
+        for path in open("paths.txt"):
+            {inside}
+            yield np.load(path)
+        {end}
+
+for batch in tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([4])).batch(32):
+    step(batch)
+""",
+            *((("XLA302", "for batch in tf.data"),) if found else ()),
+        )
+        for name, (begin, inside, end, found) in {
+            "that comes to no end": ("while True:", "if not path: break", "print(1)", False),
+            "that stops": ("while True:", "print(path)", "break", True),
+            "that returns": ("while True:", "if not path: return", "print(1)", True),
+            "of a few passes": ("for _ in range(3):", "print(path)", "print(1)", True),
+        }.items()
+    },
     "as many rows as a setting says that a batch has": one(f"{HEAD}{JIT}\n{SETTINGS.format('settings.size')}"),
     "as many rows as several batches": one(f"{HEAD}{JIT}\n{SETTINGS.format('4 * settings.size')}"),
     "as many rows as another setting says": one(

@@ -26,6 +26,7 @@ from ..domain.values import (
 from ..domain.varying_shapes import LAST, filtered, mapped, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
+from .generators import never_ends
 
 DATASET: Final = "tf.data.Dataset"
 FOLDER: Final = "folder"  # the detail of a last batch that a function of Keras makes of what it reads
@@ -127,13 +128,15 @@ def _generated(step: Step) -> ApiObject:
     signature, shapes = step.get("output_signature"), step.get("output_shapes")
     promised = signature if signature is not None else shapes
     known = None if promised is None else fixed_shapes(promised)
+    endless = never_ends(step.get("generator"))
     if known is True:
-        return step.dataset(uniform=True)
+        return step.dataset(uniform=True, endless=endless)
     if known is None and promised is not None:
-        return step.dataset()
+        return step.dataset(endless=endless)
     kind = "generator" if promised is None else "generator shape"
     return step.dataset(
-        varied(step.element, (Variation(kind, step.location, axis=0 if promised is not None else None),))
+        varied(step.element, (Variation(kind, step.location, axis=0 if promised is not None else None),)),
+        endless=endless,
     )
 
 
