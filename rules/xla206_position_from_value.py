@@ -50,7 +50,7 @@ from functools import partial
 from typing import Final
 
 from xlalint.analysis.domain.kinds import as_tensor
-from xlalint.analysis.domain.values import Slice, Tensor, Value
+from xlalint.analysis.domain.values import Slice, Static, Tensor, Value
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
 from xlalint.fixes.positions import at_position
 from xlalint.fixes.quoted import brief
@@ -420,7 +420,7 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
                 yield from self._subscript(event)
             case ApiCall(api=api, arguments=arguments, argument_nodes=nodes):
                 for one in followed().get(api, ()):
-                    if one.resizes or one.spared(arguments):
+                    if one.resizes or one.spared(arguments) or _is_in_old_order(arguments):
                         continue
                     for tensor, node in arguments_from_data(one.parameter, arguments, nodes)[:1]:
                         what = f"`{brief(node)}` in `{brief(event.location.node)}`"
@@ -464,6 +464,12 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
         help = PYTHON if kind == OPTION else None
         notes = origin_note(tensor.origin, event)
         yield Draft(message, effect, help, notes=notes, rewrite=rewrite, on_tpu=on_tpu(carried))
+
+
+def _is_in_old_order(arguments: Mapping[str, Value]) -> bool:
+    """Whether a call has the axis first, as TensorFlow 0.x wants it: `tf.concat(1, [x, y])`, which fails today."""
+    first = arguments.get("values", arguments.get("value"))
+    return isinstance(first, Static) and isinstance(first.constant, int)
 
 
 def _kind(one: Followed) -> str:

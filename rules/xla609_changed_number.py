@@ -6,7 +6,7 @@ that runs on the host changes that number from call to call:
 
 - `self.epsilon *= 0.99`, `self.step += 1`, or `self.average = 0.99 * self.average + ..` in a method that is not traced
 - an attribute that a loop sets to its counter, to a number read from a tensor, or to one drawn at random; also by a
-  method of the object: `agent.set_epsilon(1 / step)`
+  method of the object: `agent.set_epsilon(1 / step)`, or by a callback of Keras: `self.model.beta = epoch / 10`
 - a flag that a loop sets to `True` and to `False`, or in some of its iterations
 - a name that a loop assigns again below the function that reads it
 
@@ -60,7 +60,7 @@ to be an argument, and costs one compilation for each value.
 - What constructors, `build` and the methods that only a constructor calls set.
 - New objects that the loop makes, or goes through, to set each of them up.
 - Numbers that traced code changes itself, which is XLA607.
-- Text, variables and tensors; methods that set what they are passed and that no loop calls; callbacks of Keras.
+- Text, variables and tensors; methods that set what they are passed and that no loop calls.
 - New functions that the loop makes, which read the number of their iteration (XLA307).
 
 ## Fix safety

@@ -159,6 +159,7 @@ def test_what_tracing_refuses_needs_no_xla(effect: Effect, context: Context, tra
 
 SCRIPT: Final = JIT.replace("from helper import kept\n", "import helper\n").replace("kept(x)", "x")
 RUN: Final = '\n\nif __name__ == "__main__":\n    print(step(tf.ones([2])))\n'
+TEST: Final = "\n\ndef test_step():\n    assert step(tf.ones([2])) == 2.0\n"
 OWN_STEP: Final = """
 
 def train(x, model, optimizer):
@@ -176,7 +177,7 @@ def train(x, model, optimizer):
         ({"main.py": SCRIPT.replace("sum(x)", "sum(helper.kept(x))") + RUN}, Severity.WARNING),
         ({"main.py": SCRIPT + RUN, "helper.py": HELPER + OWN_STEP}, Severity.WARNING),
         ({"main.py": SCRIPT.replace("helper", "pkg.helper") + RUN, "pkg/__init__.py": ""}, Severity.INFO),
-        ({"main_test.py": SCRIPT + RUN, "step.py": SCRIPT}, Severity.WARNING),
+        ({"main_test.py": SCRIPT + TEST + RUN, "step.py": SCRIPT}, Severity.WARNING),
         ({"pkg/main.py": SCRIPT + RUN, "pkg/__init__.py": ""}, Severity.INFO),
         ({"pkg/main.py": SCRIPT + RUN, "pkg/__init__.py": "", "setup.py": ""}, Severity.WARNING),
         ({"pkg/main.py": SCRIPT + RUN, "pkg/__init__.py": "", "pyproject.toml": "[build-system]\n"}, Severity.WARNING),

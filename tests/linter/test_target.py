@@ -66,7 +66,11 @@ def test_a_strategy_for_tpus_decides_where_nothing_is_set(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "files", [{"test_train": VM}, {"train": "import tensorflow as tf\n\nstrategy = tf.distribute.MirroredStrategy()\n"}]
+    "files",
+    [
+        {"test_train": f"import unittest\n{VM}"},
+        {"train": "import tensorflow as tf\n\nstrategy = tf.distribute.MirroredStrategy()\n"},
+    ],
 )
 def test_other_strategies_and_tests_do_not(tmp_path: Path, files: dict[str, str]) -> None:
     assert judged(tmp_path, None, **files) == ELSEWHERE

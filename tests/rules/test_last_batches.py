@@ -595,7 +595,9 @@ def loop(batches):
 loop(tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).batch(8))
 """
     ),
-    "a test": Script({"test_train.py": f"{HEAD}{MODEL}model.fit(tf.data.TFRecordDataset('a').batch(8))\n"}),
+    "a test": Script(
+        {"test_train.py": f"import pytest\n{HEAD}{MODEL}model.fit(tf.data.TFRecordDataset('a').batch(8))\n"}
+    ),
 }
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from ...sources.interface import addresses_in, functions_in, interface_of
 from ...sources.outline import ImportOutline, Outline, Stretch, are_alone, outline
+from ...sources.testing import does_something, is_named_as_test, tests_nothing
 from ...sources.text import Source, digest_of, newline_of
 from .dependencies import note_stretch, note_whole
 from .unit import Unit, all_parsed_alone, parsed_alone, text_of_stretch
@@ -82,6 +83,7 @@ class File:
             bool(self.source.cells),
             self.newline,
             self.may_be_registry,
+            is_named_as_test(self.source.display) and self.runs_alone,
         )
         return interface_of(self.outline, self.peek, *facts)
 
@@ -175,6 +177,14 @@ class File:
         """Whether the file is there to be run by itself: a notebook, or one that asks whether it is."""
         text = self.source.text
         return bool(self.source.cells) or ("__main__" in text and _RUN.search(text) is not None)
+
+    @cached_property
+    def runs_alone(self) -> bool:
+        """Whether the file is a program, whatever it is called: it runs something by itself, and has no test."""
+        return tests_nothing(self.outline, self.peek) and (
+            self.is_script
+            or any(does_something(all_parsed_alone(text_of_stretch(self, code)) or ()) for code in self.outline.code)
+        )
 
     @cached_property
     def imports_keras(self) -> bool:

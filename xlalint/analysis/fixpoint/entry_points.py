@@ -12,17 +12,15 @@ from typing import Final, TypeAlias
 
 from ...sources.words import words_in
 from ..budget import Clock, Work
-from ..domain.values import Class, Function, FunctionValue, Module
+from ..domain.values import Class, Function, FunctionValue, Instance, Module
 from ..files.files import Files
 from ..files.troubles import InternalTrouble
 from ..interpreter.attribute_writes import Noted
 from ..interpreter.contexts import HOST, Context, ContextKind, Run
 from ..interpreter.events import Event
-from ..interpreter.frames import Arguments, Compilation, Summary
-from ..interpreter.interface import Entry, Options, method_value
+from ..interpreter.frames import Arguments, Summary
+from ..interpreter.interface import Entry, Options
 from ..interpreter.interpreter import ProjectInterpreter
-from ..interpreter.trainer_steps import takes_data_alone, takes_more
-from ..library import api, keras_classes
 from ..models.registry import MODELS
 from ..program.creations import Creations
 from ..program.creators import Creators
@@ -45,9 +43,10 @@ from .call_paths import (
     that_train,
 )
 from .inherited_roles import InheritedRoles
+from .keras_entries import keras_entries
 from .partitions import GatheredMessages, Key, Message, Messages, Partition, Round, UncalledFunction
 from .role_calls import RoleCalls
-from .roles import KINDS, is_eager_by_role, is_mostly_outside, is_replaced, may_take_tensors, role_arguments
+from .roles import is_eager_by_role, may_take_tensors
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
 from .stages import Stages
 from .trainers import trainer_entries
@@ -128,6 +127,7 @@ class _Analysis:
         self._piped: set[Summary] = set()
         self._by_steps: dict[Summary, None] | None = None
         self._compiled: list[tuple[Entry, Sequence[Noted]]] = []  # with what the first analysis assigned
+        self._by_keras: list[Entry] = []  # the methods that Keras calls besides `call`
         self._noted = [0, 0]
         self._inherited = InheritedRoles(self.interpreter)
 
@@ -152,12 +152,14 @@ class _Analysis:
                 with self._about(module, module.name):
                     interpreter.execute_module(module)
         self._drain()
+        self._run_restated()
         expected = self._expected()
         self.project.files.expected += expected
         yield from self._learn_reached()
         self._enter_tests()
         yield from self._learn_reached()
         self._run_unreached()
+        self._run_restated()
         self.project.files.expected -= expected
         yield from self._learn_called()
         self._run_inputs()
@@ -194,7 +196,18 @@ class _Analysis:
                         self.roots.append(summary)
                 if entry.context.becomes_graph and (entry.value.compiled or function.name == "call"):
                     self._compiled.append((entry, interpreter.writes.since(mark)))
+                elif entry.context.by_keras:
+                    self._by_keras.append(entry)
         self._note_reached(self._fresh_roots())
+
+    def _run_restated(self) -> None:
+        """The methods that Keras calls of objects of which the host changes a number, once more with that."""
+        restated, self.interpreter.writes.restated = self.interpreter.writes.restated, set()
+        for entry in list(self._by_keras) if restated else ():
+            if isinstance(entry.value.bound, Instance) and entry.value.bound.cls in restated:
+                self._by_keras.remove(entry)
+                self.interpreter.entries.append(entry)
+        self._drain()
 
     def _fresh_roots(self) -> Iterator[Summary]:
         """The roots that came since this was asked last."""
@@ -245,44 +258,8 @@ class _Analysis:
         """The methods that Keras runs in a step that it may compile, and those that other libraries' loops run."""
         for value, context, arguments in trainer_entries(self.interpreter, cls):
             self.interpreter.enter(value, context, arguments, "trainer")
-        if cls.is_keras("initializer") and (method := cls.find("__call__")) is not None and method.owner is not None:
-            value = self.interpreter.decorated(method_value(method, self.interpreter.canonical_instance(cls)))
-            self.interpreter.enter(value, HOST, role_arguments("initializer", "__call__", method), "keras")
-        for kind in KINDS:
-            if not cls.is_keras(kind) or (kind in ("layer", "model") and self._stays_outside(cls)):
-                continue
-            self.project.show(cls.module, Shows.KERAS, Sign(0, f"`{cls.name}`"))
-            autograph, keras = self.interpreter.keras_runs(cls.module)
-            for name in api.keras_roles(kind):
-                method = None if is_replaced(cls, name) else cls.find(name)
-                if method is None or method.owner is None or self._inherited.is_told(cls, name, method):
-                    continue
-                if kind == "model" and not self.project.files.jax and takes_more(method):
-                    continue
-                value = self.interpreter.decorated(method_value(method, self.interpreter.canonical_instance(cls)))
-                entry = f"`{cls.name}.{name}`"
-                own = value.compiled
-                if isinstance(own, Compilation) and own.kind is not ContextKind.OPEN:
-                    entry, converted, by = f"{entry}, which Keras may compile", own.autograph, None
-                else:
-                    converted, by = autograph and not (isinstance(own, Compilation) and not own.autograph), keras
-                context = Context(
-                    ContextKind.XLA,
-                    converted,
-                    entry,
-                    by_keras=True,
-                    keras=by,
-                    aside=is_mostly_outside(cls, method),
-                    behind=kind == "model" and takes_data_alone(method),
-                )
-                arguments = role_arguments(kind, name, method)
-                self.interpreter.enter(replace(value, compiled=None), context, arguments, "keras")
-
-    def _stays_outside(self, cls: Class) -> bool:
-        """Whether a layer says that Keras shall not compile it, or that it takes what is no tensor yet (lists, text),
-        as those do that are mapped over datasets. Code that calls it may be compiled all the same. What the class
-        itself says counts for nothing: Keras sets each object up again."""
-        return keras_classes.stays_outside(self.interpreter.canonical_instance(cls).attributes)
+        for value, context, given in keras_entries(self.interpreter, cls, self._inherited):
+            self.interpreter.enter(value, context, given, "keras")
 
     def _enter_tests(self) -> None:
         """Tests are host code, and so is what only they call; the layers that these call are mostly not compiled."""

@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import accumulate, chain, count, takewhile
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
-from ..program.modules import is_of_tests
+from ...sources.testing import is_of_tests
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

@@ -133,7 +133,10 @@ class Assignments(Keeping):
                     self._mutated(frame, statement or target, owner, "attribute")
                 held = self.evaluate(frame, owner)
                 if statement is not None:
-                    value = with_change(frame, statement, target, value, of_itself=_is_of_itself(statement, target))
+                    given, own = value, _is_of_itself(statement, target)
+                    value = with_change(frame, statement, target, given, of_itself=own)
+                    if value is not given:
+                        self.writes.restated.update(one.cls for one in options(held) if isinstance(one, Instance))
                 self.set_attribute(frame, held, name, value)
                 if name == "run_eagerly" and value == Static(True):
                     self._run_eagerly(frame, owner, held)

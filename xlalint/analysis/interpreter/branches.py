@@ -18,7 +18,7 @@ from .events import AssertOn, BranchOn, JoinBranches
 from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
-from .set_from_outside import is_left_to_others
+from .set_from_outside import is_done_once, is_left_to_others
 
 
 class Branches(Interpreter):
@@ -54,9 +54,10 @@ class Branches(Interpreter):
             frame.env, frame.context, frame.bounded = dict(before), context, bounded | asked
             narrow(self, frame, node.test, taken)
             narrowed = frame.context
-            if known is None and (
+            left = known is None and (
                 (taken and _asks_for_more(frame, node.test)) or is_left_to_others(self, frame, node.test, taken)
-            ):
+            )
+            if left or (taken and is_done_once(node)):
                 frame.context = replace(frame.context, aside=True)
             frame.conditional += known is None and tensor is None
             frame.guards += 1

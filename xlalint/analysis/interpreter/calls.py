@@ -33,7 +33,6 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import variations_of
 from ..files.unit import Location
 from ..library import api, raw_ops
 from ..library.call_kinds import (
@@ -74,7 +73,7 @@ from .contexts import HOST, NOT_TRACED, PIPELINE, Context, ContextKind, Tracing
 from .counting import counted_arguments
 from .dimensions import report_bounded
 from .events import ApiCall, HostRead
-from .feeding import passed_values, report_compiled_call, report_foreign_tensors
+from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame, note_size
 from .host_reads import MAKE_CONSTANTS, report_constant, report_host_read
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
@@ -369,23 +368,14 @@ class Calls(Interpreter):
                 found = special(self, frame, UNKNOWN, arguments, node)
                 if found is not None:
                     return found
-            self._call_of_somebody(frame, name, arguments, node)
+            if frame.context.kind in NOT_TRACED and (method := compiled_method(self, frame, node.func)) is not None:
+                return self.invoke(frame, method, arguments, node)
         self.report_unseen(frame, None, arguments, node)
         self._pass_to_host(frame.context, arguments)
         if isinstance(callee, Static):
             given = (*arguments.positional, *arguments.keywords.values())
             return STATIC if all(isinstance(value, Static) for value in given) else UNKNOWN
         return UNKNOWN
-
-    def _call_of_somebody(self, frame: Frame, name: str, arguments: Arguments, node: cst.BaseExpression) -> None:
-        """Say that a compiled method is passed what varies, of an object that was passed or is held."""
-        if frame.context.kind not in NOT_TRACED or not any(
-            variations_of(it) for it, _ in passed_values(arguments, node)
-        ):
-            return
-        found = compiled_method(self, frame, name)
-        if found is not None:
-            report_compiled_call(self, frame, found[1], arguments, node, found[0].function.identity)
 
     def run_in_pipeline(self, arguments: Arguments) -> None:
         """The functions of an input pipeline run on the host, each traced by itself; XLA never sees them."""

@@ -63,25 +63,33 @@ def _sets_up(function: Function) -> bool:
 def _varies(frame: Frame, value: Value) -> bool:
     """Whether a number is another one each time in one and the same object: by a loop of this function, by Keras's
     training, or by a loop that calls this method of one object."""
+    of_training = frame.owner is not None and frame.owner.is_keras("callback")
     for variation in value.varies if isinstance(value, Static) else ():
         unit, node = variation.location.unit, variation.location.node
         if variation.kind not in _NUMBERS:
             continue
         loop = next(_loops(unit, node), None)
-        if frame.function is None or loop is None:
+        if frame.function is None or loop is None or of_training:
             return True
         if unit is frame.unit and unit.function_around(node) is frame.function.node:
             return True
-        if any(_is_told(unit, call, frame.function.name) for call in cst.within(loop)):
+        if any(_is_told(unit, call, frame.function.name, loop) for call in cst.within(loop)):
             return True
     return False
 
 
-def _is_told(unit: Unit, call: cst.CSTNode, method: str) -> bool:
-    """Whether a call has an object that is older than the loop around it run a method."""
+def _is_told(unit: Unit, call: cst.CSTNode, method: str, loop: cst.For | cst.While) -> bool:
+    """Whether a call has an object that is older than the loop around it run a method: also one of those that a loop
+    inside of it goes through, each time again."""
     match call:
         case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=name))) if name == method:
-            return not _is_newer(unit, call, owner)
+            for inner in _loops(unit, call):
+                match inner, owner:
+                    case cst.For(target=cst.Name(value=one), iter=held), cst.Name(value=named) if one == named:
+                        owner = owner if inner is loop else held
+                if inner is loop:
+                    break
+            return not _is_newer(unit, loop, owner)
         case _:
             return False
 

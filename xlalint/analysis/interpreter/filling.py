@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -75,11 +76,52 @@ def left_by_loop(frame: Frame, loop: cst.For | cst.While) -> None:
 
 
 def _filled_up(frame: Frame, loop: cst.For | cst.While) -> Iterator[str]:
-    """The lists that a loop puts as many into as are missing: `for _ in range(n - len(row)): row.append(0)`."""
+    """The lists that a loop puts as many into as are missing: `for _ in range(n - len(row)): row.append(0)`, and
+    `while len(row) < n: ..` where what is left too early is given up."""
     match loop:
         case cst.For(iter=cst.Call(func=cst.Name(value="range"), args=[cst.Arg(value=count)])):
             measured = set(filter(None, map(_measured, cst.within(count))))
             yield from measured.intersection(filter(None, map(_appended_to, cst.within(loop.body))))
+        case cst.While(test=cst.Comparison(left=left)) if _measured(left) is not None:
+            flags = frozenset(_flags_of_breaks(loop.body.body))
+            if flags and None not in flags and flags <= _given_up_behind(frame, loop):
+                yield from filter(None, map(_appended_to, cst.within(loop.body)))
+
+
+def _flags_of_breaks(statements: Iterable[cst.CSTNode]) -> Iterator[str | None]:
+    """Of each `break` among the statements of a loop, the name that is set to True just before it, or None."""
+    flag: str | None = None
+    for statement in statements:
+        match statement:
+            case cst.SimpleStatementLine(
+                body=[cst.Assign(targets=[cst.AssignTarget(cst.Name(name))], value=cst.Name("True"))]
+            ):
+                flag = name
+                continue
+            case cst.SimpleStatementLine(body=[cst.Break() | cst.Return()]):
+                yield flag
+            case cst.If(body=inner, orelse=other):
+                yield from _flags_of_breaks(inner.body)
+                yield from _flags_of_breaks([other] if isinstance(other, cst.If) else other.body.body if other else ())
+            case _ if _leaves(statement):
+                yield None
+        flag = None
+
+
+def _given_up_behind(frame: Frame, loop: cst.While) -> frozenset[str]:
+    """The name with which the statement behind a loop leaves what is around: `if ended: continue`."""
+    block = next(iter(frame.unit.around(loop)), None)
+    statements = list(block.body) if isinstance(block, cst.IndentedBlock) else []
+    for before, behind in pairwise(statements):
+        match behind:
+            case cst.If(test=cst.Name(name), body=body) if before is loop and _gives_up(body.body[-1:]):
+                return frozenset((name,))
+    return frozenset()
+
+
+def _gives_up(statements: Iterable[cst.CSTNode]) -> bool:
+    ends = (cst.Break, cst.Continue, cst.Return, cst.Raise)
+    return any(isinstance(part, ends) for line in statements for part in line.children)
 
 
 @lru_cache(maxsize=32)

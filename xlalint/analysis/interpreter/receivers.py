@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from ...sources.outline import ImportOutline
+from ...syntax import nodes as cst
 from ..domain.values import Class, ClassValue, FunctionValue, Module
-from .frames import Compilation, Frame
+from .eager_steps import asks_for_graph
+from .frames import Frame
 from .interface import Interpreter, method_value
 
 
-def compiled_method(interpreter: Interpreter, frame: Frame, name: str) -> tuple[FunctionValue, Compilation] | None:
-    """The method that `agent.name(..)` runs, where the one class that has such a method has XLA compile it."""
-    methods = [cls.functions[name] for cls in _visible_classes(frame.module) if name in cls.functions]
-    if len(methods) != 1 or not methods[0].decorator_texts:
+def compiled_method(interpreter: Interpreter, frame: Frame, called: cst.Attribute) -> FunctionValue | None:
+    """The method that `agent.name(..)` runs, where the one class that has such a method has it compiled, and has all
+    else that the code around asks the object for."""
+    name = called.attr.value
+    owners = [cls for cls in _visible_classes(frame.module) if name in cls.functions]
+    if len(owners) != 1 or not (method := owners[0].functions[name]).decorator_texts:
         return None
-    value = interpreter.decorated(method_value(methods[0], None))
-    compiled = value.compiled
-    return (value, compiled) if isinstance(compiled, Compilation) and compiled.jit else None
+    (owner,) = owners
+    made = interpreter.canonical_instance(owner)
+    value = interpreter.decorated(method_value(method, made))
+    if not asks_for_graph(value):
+        return None
+    asked = _asked_of(frame, called.value)
+    return value if all(owner.find(one) is not None or one in made.attributes for one in asked) else None
+
+
+def _asked_of(frame: Frame, receiver: cst.BaseExpression) -> set[str]:
+    """What the function around asks of an object, by the name that it has there."""
+    function = frame.function
+    inside = () if function is None else cst.within(function.node)
+    return {
+        node.attr.value
+        for node in inside
+        if isinstance(node, cst.Attribute) and type(node.value) is type(receiver) and node.value.deep_equals(receiver)
+    }
 
 
 def is_number_field(interpreter: Interpreter, frame: Frame, name: str) -> bool:

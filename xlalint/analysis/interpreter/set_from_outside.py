@@ -27,6 +27,22 @@ def is_left_to_others(interpreter: Interpreter, frame: Frame, test: cst.BaseExpr
             return False
 
 
+def is_done_once(node: cst.If) -> bool:
+    """Whether a branch is taken once for an object, mostly where that is called line by line before anything is traced:
+    `if not self.ready: ..; self.ready = True`."""
+    match node.test:
+        case cst.UnaryOperation(operator=cst.Not(), expression=cst.Attribute(value=cst.Name(value="self")) as flag):
+            for statement in node.body.body:
+                match statement:
+                    case cst.SimpleStatementLine(
+                        body=[cst.Assign(targets=[cst.AssignTarget(target=target)], value=cst.Name(value="True"))]
+                    ) if target.deep_equals(flag):
+                        return True
+            return False
+        case _:
+            return False
+
+
 def _missing(test: cst.BaseExpression, outcome: bool) -> str | None:
     """The attribute of `self` that is missing, or None, where a test comes out so."""
     match test:

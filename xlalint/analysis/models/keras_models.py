@@ -44,6 +44,7 @@ from ..library.strategies import is_tpu, making_of
 from ..program.parameter_uses import structures_among
 from ..program.signs import Shows
 from ..record import replace
+from .callbacks import run_callbacks
 from .compilation import asked_by, show_setting
 from .held_layers import report_held
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, whole_batches, yielded
@@ -271,6 +272,7 @@ def _run_model(
         interpreter.show(frame, Shows.TRAINING, node, f"`{method}`")
     model = _owner(interpreter, frame, node.func.value, owner)
     for option in options(model):
+        run_callbacks(interpreter, frame, option, method, arguments, node)
         if (
             isinstance(option, ApiObject | Instance)
             and (how := _compiled(interpreter, frame, option, node)) is not None
@@ -368,18 +370,8 @@ def _run(
         report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=often)
 
 
-def _callback(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
-    """`LambdaCallback(on_epoch_end=function)`: it is called with the number of the epoch, or of the batch."""
-    for name, function in arguments.keywords.items():
-        given: list[Value] = [interpreter.counter(frame, node), Dict({})]
-        given = given[1:] if name in ("on_train_begin", "on_train_end") else given
-        interpreter.call(frame, function, Arguments(given), node)
-    return None
-
-
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{f"keras.layers.{name}": _layer for name in _LAYERS},
-    "keras.callbacks.LambdaCallback": _callback,
     "keras.layers.Activation": _activation_layer,
     "keras.activations.get": _activation,
     "keras.layers.Lambda": _lambda_layer,

@@ -314,7 +314,19 @@ def _meets_the_end(interpreter: Interpreter, frame: Frame, call: cst.CSTNode, ar
     return False
 
 
+def _islice(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`islice(dataset, 4)` is `dataset.take(4)`, and `islice(dataset, 4, None)` skips as many."""
+    match arguments.positional:
+        case [ApiObject() as dataset, count] if is_dataset(dataset):
+            return interpreter.call(frame, replace(dataset, method="take"), Arguments([count]), node)
+        case [ApiObject() as dataset, start, *_] if is_dataset(dataset):
+            return interpreter.call(frame, replace(dataset, method="skip"), Arguments([start]), node)
+        case _:
+            return None
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "itertools.islice": _islice,
     **{f"builtins.{name}": _iterator(name) for name in ("enumerate", "zip", "list", "tuple", "set")},
     "builtins.frozenset": _iterator("set"),
     "builtins.reversed": _reversed,

@@ -6,6 +6,7 @@ from typing import Final
 
 from ..interpreter.interface import Models
 from . import (
+    callbacks,
     chance,
     command_line,
     compilation,
@@ -57,6 +58,7 @@ MODELS: Final = Models(
         **structures.FUNCTIONS,
         **datasets.FUNCTIONS,
         **held_layers.FUNCTIONS,
+        **callbacks.FUNCTIONS,
         **keras_models.FUNCTIONS,
         **tokenizer_calls.FUNCTIONS,
     },

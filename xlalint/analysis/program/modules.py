@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from pathlib import PurePath
 from typing import Any, Final, Protocol
 
 from ...sources.outline import Binding, ClassOutline, FunctionOutline, ImportOutline
+from ...sources.testing import is_among_tests, is_named_as_test
 from ..domain.joins import without_none
 from ..domain.kinds import settled
 from ..domain.values import (
@@ -36,7 +36,6 @@ _MOST_SETTINGS: Final = 64  # of a dict whose values are told apart
 # How many imports a file may be away from one that brings TensorFlow to have something to do with it.
 _STEPS_TO_TENSORFLOW: Final = 3
 _NAMED: Final = re.compile(r"\b(?:tf|keras)\s*\.")  # a file that uses it
-_TESTS: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/")
 
 
 class Resolver(Protocol):
@@ -92,8 +91,9 @@ class ProjectModule:
 
     @cached_property
     def is_test(self) -> bool:
-        """Whether the file holds tests, by its name or its folder's."""
-        return is_of_tests(self.source.display)
+        """Whether the file holds tests, by its name or its folder's; one that has none and runs alone is a program."""
+        path = self.source.display
+        return is_among_tests(path) or (is_named_as_test(path) and not self.file.runs_alone)
 
     @cached_property
     def names_tensorflow(self) -> bool:
@@ -274,11 +274,6 @@ def _home_of(value: Value | None) -> Module | None:
             return function.module
         case _:
             return None
-
-
-def is_of_tests(path: str) -> bool:
-    """Whether a file holds tests, by its name or its folder's."""
-    return _TESTS.search(PurePath(path).as_posix()) is not None
 
 
 def _literal(node: ast.expr) -> Value:

@@ -1,0 +1,242 @@
+"""Code that no plain call leads to: methods of objects that nobody makes, callbacks, programs that are named as tests.
+Only what is marked is flagged, with the TPU as the target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from xlalint.findings.findings import Severity
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
+
+from .test_lookalikes import marked
+
+NET: Final = """\
+import tensorflow as tf
+from tensorflow import keras
+
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(1)
+        self.beta, self.seen = 0.0, 0
+        self.scale = tf.Variable(1.0)
+
+    def call(self, x):
+        return self.dense(x) * self.scale
+
+    def train_step(self, x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(self(x)) * self.beta{flagged}
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        return {{"loss": loss}}
+
+class Warm(keras.callbacks.Callback):
+    def {method}(self, {arguments}logs=None):
+        self.model.{change}
+
+net = Net()
+net.compile("adam")
+rows = tf.data.Dataset.from_tensor_slices(tf.ones([64, 8])).batch(16, drop_remainder=True)
+net.fit(rows, epochs=3, callbacks=[Warm()])
+"""
+FLAG: Final = "  # flagged"
+OF_EPOCHS: Final = {"method": "on_epoch_end", "arguments": "epoch, "}
+HELD: Final = """\
+import tensorflow as tf
+
+class Hook:
+    def __init__(self, trainer):
+        self.trainer = trainer
+
+    def after(self, step):
+        self.trainer.alpha = {value}
+
+class Trainer:
+    def __init__(self):
+        self.alpha = 0.0
+        self.hooks = [Hook(self)]
+
+    @tf.function
+    def step(self, x):
+        return x * self.alpha{flagged}
+
+    def train(self, rows):
+        step = 0
+        for x in rows:
+            self.step(x)
+            step += 1
+            for hook in self.hooks:
+                hook.after(step)
+"""
+AGENT: Final = """\
+import tensorflow as tf
+
+class Agent:
+    def __init__(self):
+        self.net = tf.keras.Sequential([tf.keras.layers.Dense(2)])
+
+    @tf.function
+    def step(self, x, epoch):
+        return tf.reduce_sum(self.net(x)) * epoch
+
+    def save(self, path):
+        self.net.save(path)
+"""
+PROGRAMS: Final = {
+    "a callback that sets a number of the model": NET.format(flagged=FLAG, change="beta = epoch / 10", **OF_EPOCHS),
+    "a callback that adds to one": NET.format(flagged=FLAG, change="beta += 0.1", **OF_EPOCHS),
+    "a callback that takes one from the logs": NET.format(
+        flagged=FLAG, change='beta = 1.0 - logs["loss"]', **OF_EPOCHS
+    ),
+    "a callback that sets it once": NET.format(flagged="", change="beta = 1.0", method="on_train_begin", arguments=""),
+    "a callback that sets what no step reads": NET.format(flagged="", change="seen = epoch", **OF_EPOCHS),
+    "a callback that assigns to a variable": NET.format(flagged="", change="scale.assign(epoch / 10)", **OF_EPOCHS),
+    "a hook that a loop calls": HELD.format(flagged=FLAG, value="min(1.0, step / 1000)"),
+    "a hook that sets what is always the same": HELD.format(flagged="", value="0.5"),
+    "a method of an object that is passed": AGENT
+    + """
+def train(agent, rows, epochs):
+    for epoch in range(epochs):
+        agent.step(rows, epoch)  # flagged
+    agent.save("a")
+""",
+    "a method of another object": AGENT
+    + """
+def train(environment, rows, epochs):
+    environment.reset()
+    for epoch in range(epochs):
+        environment.step(rows, epoch)
+""",
+    "some batches of a dataset": """\
+from itertools import islice
+
+import numpy as np
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def step(x):
+    return tf.reduce_sum(x)
+
+rows = tf.data.Dataset.from_tensor_slices(np.ones([100, 4]))
+for x in islice(rows.batch(32), 4):  # flagged
+    step(x)
+for x in islice(rows.batch(32, drop_remainder=True), 4):
+    step(x)
+""",
+    "an order of arguments that was": """\
+import tensorflow as tf
+
+@tf.function
+def f(x, y):
+    return tf.concat(1, [x, y]), tf.split(1, 2, x)
+""",
+    "a batch that is given up where it is not full": """\
+import numpy as np
+import tensorflow as tf
+
+def batches(rows, size):
+    at = 0
+    while True:
+        batch = []
+        while len(batch) < size:
+            if at >= len(rows):
+                ended = True
+                break
+            at += 1
+            row = np.load(rows[at - 1])
+            if row.max() == 0:
+                continue
+            batch.append(row)
+        {test}
+        yield np.array(batch), np.ones(size)
+
+model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(batches(open("a").readlines(), 8), steps_per_epoch=9){flagged}
+""",
+}
+GIVEN_UP: Final = PROGRAMS.pop("a batch that is given up where it is not full")
+PROGRAMS["a batch that is given up"] = GIVEN_UP.format(
+    test="if ended:\n            at, ended = 0, False\n            continue", flagged=""
+)
+PROGRAMS["a batch that is not"] = GIVEN_UP.format(test="at = 0 if ended else at", flagged=FLAG)
+EVALUATION: Final = """\
+import tensorflow as tf
+
+model = tf.keras.models.load_model("a")
+
+@tf.function
+def kept(x):
+    found = model(x)
+    return tf.boolean_mask(found, found > 0.5)  # flagged
+
+def test(rows):
+    for x in rows:
+        print(kept(x))
+"""
+RUN: Final = '\nif __name__ == "__main__":\n    test(tf.ones([3, 2, 4]))\n'
+
+
+def _flagged(folder: Path, name: str, code: str) -> set[int]:
+    (folder / name).write_text(code, encoding="utf-8")
+    report = check([folder], Settings(target="tpu"))
+    assert report.problems == ()
+    return {finding.span.line for finding in report.findings if finding.severity > Severity.INFO}
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_what_is_reached_is_judged(tmp_path: Path, program: str) -> None:
+    assert _flagged(tmp_path, "train.py", program) == marked(program)
+
+
+@pytest.mark.parametrize("more", [RUN, "\ntest(tf.ones([3, 2, 4]))\n"])
+def test_a_program_may_be_named_as_a_test(tmp_path: Path, more: str) -> None:
+    assert _flagged(tmp_path, "model_test.py", EVALUATION + more) == marked(EVALUATION)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "\ndef test_it():\n    assert kept(tf.ones([2, 4])) is not None\n" + RUN,
+        "\nclass KeptTest(tf.test.TestCase):\n    def test_it(self):\n        kept(tf.ones([2, 4]))\n" + RUN,
+        "\nimport pytest\n" + RUN,
+        "",
+    ],
+    ids=["an assertion", "a case", "a library", "nothing that runs"],
+)
+def test_tests_are_no_programs(tmp_path: Path, more: str) -> None:
+    assert _flagged(tmp_path, "model_test.py", EVALUATION + more) == set()
+
+
+@pytest.mark.parametrize("folder", ["tests", "test"])
+def test_what_stands_among_tests_is_of_them(tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder).mkdir()
+    assert _flagged(tmp_path / folder, "run.py", EVALUATION + RUN) == set()
+
+
+def test_what_an_object_may_keep_once_is_a_warning(tmp_path: Path) -> None:
+    code = """\
+import tensorflow as tf
+
+class Norm(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.ready = False
+
+    def call(self, x):
+        largest = tf.reduce_max(x)
+        if not self.ready:
+            self.largest = tf.constant(largest)
+            self.ready = True
+        return x / self.largest
+"""
+    (tmp_path / "norm.py").write_text(code, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings(target="tpu")).findings if one.code == "XLA106"]
+    assert [one.severity for one in found] == [Severity.WARNING]
+    (tmp_path / "norm.py").write_text(code.replace("if not self.ready:", "if self.trainable:"), encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings(target="tpu")).findings if one.code == "XLA106"]
+    assert [one.severity for one in found] == [Severity.ERROR]
