@@ -112,6 +112,47 @@ def train(environment, rows, epochs):
     for epoch in range(epochs):
         environment.step(rows, epoch)
 """,
+    "an object of which a test says the class": """\
+import argparse
+
+import numpy as np
+import tensorflow as tf
+
+class Plain(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(4)
+
+    def call(self, x):
+        return self.dense(x)
+
+class Weighted(Plain):
+    def __init__(self):
+        super().__init__()
+        self.weight = 0.0
+
+    def call(self, x):
+        return self.dense(x) * self.weight  # flagged
+
+class Warm(tf.keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        self.model.weight = min(1.0, self.model.weight + 0.1)
+
+def made(name):
+    if name == "plain":
+        return Plain()
+    return Weighted()
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--model", default="plain")
+model = made(parser.parse_args().model)
+model.compile("sgd", "mse")
+rows = unknown.rows()
+if isinstance(model, Weighted):
+    model.fit(rows, batch_size=32, callbacks=[Warm()])  # flagged
+else:
+    model.fit(rows)
+""",
     "some batches of a dataset": """\
 from itertools import islice
 

@@ -17,6 +17,7 @@ from ..domain.values import (
     ClassValue,
     Dependence,
     FunctionValue,
+    Instance,
     ModuleValue,
     OneOf,
     Sequence,
@@ -133,6 +134,7 @@ def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bo
             func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=kinds)]
         ):
             names = class_names(interpreter, frame, kinds)
+            _narrow_objects(frame, name, asked_classes(interpreter, frame, kinds), outcome)
             _narrow_kind(frame, name, names, outcome)
             _narrow_backend(interpreter, frame, names, outcome, name)
         case cst.Call(
@@ -269,6 +271,23 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
         frame.env[name] = join_all(*kept)
 
 
+def _narrow_objects(frame: Frame, name: str, asked: tuple[Value, ...], outcome: bool) -> None:
+    """Of the project's objects that a name may stand for, those that are of the classes, or those that are not."""
+    assert frame.env is not None
+    classes = [one.cls for one in asked if isinstance(one, ClassValue)]
+    value = frame.env.get(name)
+    if not isinstance(value, OneOf) or len(classes) < len(asked):
+        return
+
+    def is_kept(option: Value) -> bool:
+        of_them = isinstance(option, Instance) and any(cls in option.cls.mro for cls in classes)
+        return of_them if outcome else not of_them
+
+    kept = [option for option in value.options if not isinstance(option, Instance | Static) or is_kept(option)]
+    if kept:
+        frame.env[name] = join_all(*kept)
+
+
 def _narrow_backend(interpreter: Interpreter, frame: Frame, names: frozenset[str], outcome: bool, name: str) -> None:
     """No tensor that Keras passes is TensorFlow's where JAX runs the code."""
     if outcome and names and names <= _OF_TENSORFLOW and interpreter.project.files.jax:
@@ -289,11 +308,16 @@ def _narrow_by_attribute(frame: Frame, name: str, attribute: str, outcome: bool)
 def class_names(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> frozenset[str]:
     """The canonical names of the classes that `isinstance` is asked about; "" stands for one that is not known, and one
     name for all of the project that no tensor is of."""
+    return frozenset(map(class_name, asked_classes(interpreter, frame, node)))
+
+
+def asked_classes(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> tuple[Value, ...]:
+    """The classes that `isinstance` is asked about."""
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
-        return class_names(interpreter, frame, node.left) | class_names(interpreter, frame, node.right)
+        left, right = (asked_classes(interpreter, frame, side) for side in (node.left, node.right))
+        return (*left, *right)
     match interpreter.evaluate(frame, node):
         case Sequence(items=tuple(items)):
-            found = items
+            return items
         case value:
-            found = (value,)
-    return frozenset(map(class_name, found))
+            return (value,)

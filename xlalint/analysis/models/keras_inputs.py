@@ -69,11 +69,11 @@ def whole_batches(dataset: Value) -> Value:
 
 
 def as_arrays(value: Value | None, targets: Value | None, many: bool) -> Value | None:
-    """The inputs of a model. Where targets belong to them, which no dataset has, what nobody knows are arrays; of
-    tensors nobody notes how many there are, but the targets are as many. `many`: a call that says how they are to be
-    cut has more than a few."""
+    """The inputs of a model. Where targets belong to them, or the size of batches, which no dataset has, what nobody
+    knows are arrays; of tensors nobody notes how many there are, but the targets are as many. `many`: a call that says
+    how they are to be cut has more than a few."""
     if targets is None or targets == NONE:
-        return value
+        return Array(varies=value.varies) if many and isinstance(value, Unknown) else value
     match _first_input(value), targets:
         case Unknown() as inputs, _:
             return Array(varies=inputs.varies)
