@@ -25,7 +25,7 @@ def named(x):
 
 @tf.function
 def train(x):
-    tf.print("before the step")
+    tf.print("before the step")  # flagged
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(model(x))
         tf.print(loss)  # flagged

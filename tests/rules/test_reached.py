@@ -153,6 +153,22 @@ if isinstance(model, Weighted):
 else:
     model.fit(rows)
 """,
+    "what stands before the tape of a step": """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(4)])
+
+@tf.function
+def train(x):
+    x = tf.numpy_function(abs, [x], tf.float32)  # flagged
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x))
+    return tape.gradient(loss, model.trainable_variables)
+
+@tf.function
+def prepare(x):
+    return tf.numpy_function(abs, [x], tf.float32)
+""",
     "some batches of a dataset": """\
 from itertools import islice
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import ApiObject, FunctionValue, Value
+from ..domain.values import Api, ApiObject, FunctionValue, Value
 from ..record import replace
 from .contexts import HOST, Context, ContextKind
 from .events import TakeGradients
@@ -16,6 +16,7 @@ from .frames import Compilation, Frame
 from .interface import Interpreter
 
 _TAPE: Final = "tf.GradientTape"
+_TAPE_MAKER: Final = Api(_TAPE)
 _GRAPHS: Final = (ContextKind.GRAPH, ContextKind.XLA)
 
 
@@ -32,7 +33,7 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
     if context.kind in (ContextKind.HOST, *_GRAPHS):  # also behind another tape, which says what the rest is
         interpreter.emit(frame, TakeGradients, node.items[0], order=interpreter.order_of(node.items[0]))
     if context.kind is ContextKind.GRAPH:
-        return replace(context, kind=ContextKind.XLA, entry=f"{context.entry}, a step of training", eager=True)
+        return _of_graph(context)
     name = "top-level code" if frame.function is None else f"`{frame.function.qualname}`"
     if context.kind is ContextKind.OPEN:  # whoever calls it may compile it, or not: its shapes are the same
         entry = f"a step of {name}, which nothing is seen to call"
@@ -43,6 +44,22 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
     step = replace(context, kind=ContextKind.XLA, autograph=True, entry=entry, eager=True)
     report_feed(interpreter, frame, step, _read(frame, node.body), node.items[0], node)
     return step if context.kind is ContextKind.HOST else context
+
+
+def begin_step(interpreter: Interpreter, frame: Frame, body: cst.BaseSuite) -> None:
+    """What stands before the tape of a plain `tf.function` is compiled with what the tape records."""
+    context = frame.context
+    if interpreter.options.target is None or context.kind is not ContextKind.GRAPH or context.pipeline:
+        return
+    if frame.module.is_test or "GradientTape" not in frame.unit.text:
+        return
+    calls = (item.item for line in body.body if isinstance(line, cst.With) for item in line.items)
+    if any(isinstance(call, cst.Call) and interpreter.evaluate(frame, call.func) == _TAPE_MAKER for call in calls):
+        frame.context = _of_graph(context)
+
+
+def _of_graph(context: Context) -> Context:
+    return replace(context, kind=ContextKind.XLA, entry=f"{context.entry}, a step of training", eager=True)
 
 
 def asks_for_graph(value: FunctionValue) -> bool:

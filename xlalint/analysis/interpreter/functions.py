@@ -36,7 +36,7 @@ from ..program.project import Project
 from ..record import replace
 from .changed_arguments import Changes, changed_like, changes_of, passed_as
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
-from .eager_steps import asks_for_graph, left
+from .eager_steps import asks_for_graph, begin_step, left
 from .events import JoinBranches
 from .execution_limits import GENERALISE_AFTER, is_given_up
 from .feeding import report_compiled_call, report_own_call
@@ -298,6 +298,7 @@ class Functions(Interpreter):
             if isinstance(node, cst.Lambda):
                 frame.returns.append(self.evaluate(frame, node.body))
             else:
+                begin_step(self, frame, node.body)
                 self.execute_body(frame, node.body)
                 if frame.env is not None:
                     if frame.branch_returns is not None and frame.returns:
