@@ -169,6 +169,20 @@ def train(x):
 def prepare(x):
     return tf.numpy_function(abs, [x], tf.float32)
 """,
+    "what a layer does if it is asked, behind a return": """\
+import tensorflow as tf
+
+class Queued(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.dense = tf.keras.layers.Dense(4)
+        self.queue = tf.zeros([1, 4])
+
+    def call(self, x, generates=False):
+        if not generates:
+            return self.dense(x)
+        self.queue = tf.concat([self.queue[1:], x[:1]], axis=0)  # flagged
+        return self.dense(self.queue)
+""",
     "some batches of a dataset": """\
 from itertools import islice
 
@@ -297,3 +311,11 @@ class Norm(tf.keras.layers.Layer):
     (tmp_path / "norm.py").write_text(code.replace("if not self.ready:", "if self.trainable:"), encoding="utf-8")
     found = [one for one in check([tmp_path], Settings(target="tpu")).findings if one.code == "XLA106"]
     assert [one.severity for one in found] == [Severity.ERROR]
+
+
+def test_what_a_layer_does_only_if_it_is_asked_is_a_warning(tmp_path: Path) -> None:
+    code = PROGRAMS["what a layer does if it is asked, behind a return"]
+    (tmp_path / "layer.py").write_text(code, encoding="utf-8")
+    assert {one.severity for one in check([tmp_path], Settings()).findings} == {Severity.WARNING}
+    (tmp_path / "layer.py").write_text(code.replace("=False", "=True"), encoding="utf-8")
+    assert {one.severity for one in check([tmp_path], Settings()).findings} == {Severity.ERROR}

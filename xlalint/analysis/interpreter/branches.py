@@ -53,11 +53,10 @@ class Branches(Interpreter):
                 continue
             frame.env, frame.context, frame.bounded = dict(before), context, bounded | asked
             narrow(self, frame, node.test, taken)
-            narrowed = frame.context
-            left = known is None and (
-                (taken and _asks_for_more(frame, node.test)) or is_left_to_others(self, frame, node.test, taken)
-            )
-            if left or (taken and is_done_once(node)):
+            more = known is None and _asks_for_more(frame, node.test, taken)
+            narrowed = replace(frame.context, aside=True) if more else frame.context
+            left = known is None and is_left_to_others(self, frame, node.test, taken)
+            if more or left or (taken and is_done_once(node)):
                 frame.context = replace(frame.context, aside=True)
             frame.conditional += known is None and tensor is None
             frame.guards += 1
@@ -164,10 +163,14 @@ class Branches(Interpreter):
     }
 
 
-def _asks_for_more(frame: Frame, test: cst.BaseExpression) -> bool:
-    """Whether a layer's `call` asks for what is off by default, and nobody is seen to turn on: Keras itself passes the
-    inputs, masks and `training` alone."""
+def _asks_for_more(frame: Frame, test: cst.BaseExpression, outcome: bool) -> bool:
+    """Whether a layer's `call` finds that to be on which is off by default, and nobody is seen to turn on: Keras itself
+    passes the inputs, masks and `training` alone."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        return _asks_for_more(frame, test.expression, not outcome)
     function = frame.function
+    if not outcome:
+        return False
     if not (frame.context.by_keras and isinstance(test, cst.Name) and function is not None and function.name == "call"):
         return False
     params = function.node.params

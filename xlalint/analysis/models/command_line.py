@@ -6,7 +6,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join
-from ..domain.values import NONE, STATIC, UNKNOWN, ApiObject, Dict, Sequence, Setting, Static, Value
+from ..domain.values import NONE, STATIC, UNKNOWN, Api, ApiObject, Dict, Sequence, Setting, Static, Value
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..record import replace
@@ -15,6 +15,7 @@ _PARSER: Final = "argparse.ArgumentParser"
 _SUBPARSERS: Final = "argparse._SubParsersAction"
 _NAMESPACE: Final = "argparse.Namespace"
 _FLAGS: Final = tuple(f"absl.flags.DEFINE_{kind}" for kind in ("bool", "boolean", "integer"))
+_INTEGER: Final = Api("builtins.int")
 _SWITCHES: Final = {"store_true": False, "store_false": True}
 
 
@@ -46,6 +47,8 @@ def _by_default(option: str, arguments: Arguments) -> Value:
             return Static(setting=Setting(_SWITCHES[action], f"`{option}`"))
         case _, Static(bool() | int() as default):
             return Static(setting=Setting(default, f"`{option}`"))
+        case _, Static(str() as text) if arguments.keywords.get("type") == _INTEGER and text.isdecimal():
+            return Static(setting=Setting(int(text), f"`{option}`"))  # the parser reads its defaults, too
         case _, Static():
             return STATIC
         case _:
