@@ -112,6 +112,102 @@ def train(environment, rows, epochs):
     for epoch in range(epochs):
         environment.step(rows, epoch)
 """,
+    "numbers of a module that functions change": """\
+import tensorflow as tf
+
+alpha, count, size = 0.0, 0, 1
+
+def update(epoch):
+    global alpha
+    alpha = min(1.0, epoch / 10)
+
+def tick():
+    global count
+    count += 1
+
+def set_up(length):
+    global size
+    size = length
+
+@tf.function
+def step(x):
+    y = x * alpha  # flagged
+    return (y + count) / size  # flagged
+
+set_up(3)
+for epoch in range(10):
+    update(epoch)
+    tick()
+    step(tf.ones([3]))
+""",
+    "a number of a module that a callback changes": """\
+import tensorflow as tf
+
+weight, seen = 0.0, 0
+
+def loss(y, x):
+    return tf.reduce_mean((y - x) ** 2) * weight  # flagged
+
+class Warm(tf.keras.callbacks.Callback):
+    def on_epoch_begin(self, epoch, logs=None):
+        global weight, seen
+        weight = min(1.0, epoch / 10)
+        seen = epoch
+
+model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(4)])
+model.compile("adam", loss)
+rows = tf.data.Dataset.from_tensor_slices((tf.ones([64, 4]), tf.ones([64, 4]))).batch(16, drop_remainder=True)
+model.fit(rows, epochs=4, callbacks=[Warm()])
+""",
+    "an attribute that is set by its name": """\
+import tensorflow as tf
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(4)
+        self.heat, self.size = 1.0, 1
+
+    def call(self, x):
+        return self.dense(x) / self.heat + self.size  # flagged
+
+net = Net()
+setattr(net, "size", 4)
+net.compile("sgd", "mse")
+cool = tf.keras.callbacks.LambdaCallback(on_epoch_begin=lambda epoch, logs: setattr(net, "heat", 1 / (epoch + 1)))
+net.fit(tf.data.TFRecordDataset("gs://a/b").batch(16, drop_remainder=True), callbacks=[cool])
+""",
+    "labels of a sparse tensor, and rows of one length": """\
+import numpy as np
+import tensorflow as tf
+
+def sparse(rows):
+    indices, values = [], []
+    for number, row in enumerate(rows):
+        indices.extend(zip([number] * len(row), range(len(row))))
+        values.extend(row)
+    return np.asarray(indices), np.asarray(values), (len(rows), 20)
+
+def flat(rows):
+    values = []
+    for row in rows:
+        values.extend(row)
+    return np.asarray(values)
+
+@tf.function
+def step(x, labels):
+    return tf.reduce_sum(x) + tf.reduce_sum(tf.sparse.to_dense(labels))
+
+@tf.function
+def other(x):
+    return tf.reduce_sum(x)
+
+texts = open("a").readlines()
+for _ in range(9):
+    chosen = np.random.choice(texts, 8)
+    step(tf.ones([8]), tf.SparseTensor(*sparse([[ord(letter) for letter in text] for text in chosen])))  # flagged
+    other(flat([[len(text), 1] for text in chosen]))
+""",
     "an object of which a test says the class": """\
 import argparse
 

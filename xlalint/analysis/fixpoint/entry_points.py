@@ -201,10 +201,11 @@ class _Analysis:
         self._note_reached(self._fresh_roots())
 
     def _run_restated(self) -> None:
-        """The methods that Keras calls of objects of which the host changes a number, once more with that."""
+        """The methods that Keras calls, once more where the host changes a number of an object or a module."""
         restated, self.interpreter.writes.restated = self.interpreter.writes.restated, set()
         for entry in list(self._by_keras) if restated else ():
-            if isinstance(entry.value.bound, Instance) and entry.value.bound.cls in restated:
+            bound = entry.value.bound
+            if entry.value.function.module in restated or (isinstance(bound, Instance) and bound.cls in restated):
                 self._by_keras.remove(entry)
                 self.interpreter.entries.append(entry)
         self._drain()

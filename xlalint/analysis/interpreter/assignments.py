@@ -36,7 +36,7 @@ from ..program.parameter_uses import asked_for
 from ..program.project import Project
 from ..program.signs import Shows
 from ..record import replace
-from .changed_outside import with_change
+from .changed_outside import with_change, with_global_change
 from .contexts import ContextKind
 from .dimensions import dimension_at
 from .events import IterateOver, MutateInLoop
@@ -118,6 +118,11 @@ class Assignments(Keeping):
         """Bind a target of any form to a value; `statement` is the assignment, if it is one."""
         match target:
             case cst.Name(value=name):
+                if name in frame.globals and statement is not None:
+                    given, own = value, _is_of_itself(statement, target)
+                    value = with_global_change(frame, statement, given, of_itself=own)
+                    if value is not given:
+                        self.writes.restated.add(frame.module)
                 self.bind(frame, name, value)
                 if isinstance(statement, cst.Assign | cst.AnnAssign) and _is_created(statement.value):
                     frame.passed -= {name}

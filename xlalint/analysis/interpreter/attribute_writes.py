@@ -46,7 +46,7 @@ class AttributeWrites:
         self._attributes: dict[tuple[_Owner, str], _Attribute] = {}
         self._journal: list[Noted] = []
         self.of_classes: set[str] = set()  # the names that are assigned to any class
-        self.restated: set[Class] = set()  # of whose objects the host changes a number again and again
+        self.restated: set[Class | Module] = set()  # of what the host changes a number again and again
         # What functions assign that are analysed because nobody was seen to call them, by identity: until somebody is.
         self.of_uncalled: dict[object, list[Noted]] = {}
 

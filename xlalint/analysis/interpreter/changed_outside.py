@@ -43,6 +43,24 @@ def with_change(frame: Frame, statement: cst.CSTNode, target: cst.Attribute, val
     return join(value, Static(varies=(variation,)))
 
 
+def with_change_by_call(frame: Frame, call: cst.BaseExpression, value: Value) -> Value:
+    """What `setattr(model, "beta", value)` assigns, marked the same way."""
+    match call:
+        case cst.Call(args=[cst.Arg(value=owner), *_]) if isinstance(value, Static) and _is_of_program(frame):
+            if not isinstance(value.constant, str) and _varies(frame, value) and not _is_newer(frame.unit, call, owner):
+                return replace(value, varies=(*value.varies, Variation(_CHANGED, Location(frame.unit, call))))
+    return value
+
+
+def with_global_change(frame: Frame, statement: cst.CSTNode, value: Value, *, of_itself: bool) -> Value:
+    """What a function assigns to a name of its module, marked where host code changes the name again and again."""
+    if not isinstance(value, Static) or isinstance(value.constant, str) or not _is_of_program(frame):
+        return value
+    if not (of_itself or _varies(frame, value, plain=True)):
+        return value
+    return replace(value, varies=(*value.varies, Variation(_CHANGED, Location(frame.unit, statement))))
+
+
 def _is_of_program(frame: Frame) -> bool:
     """Whether the host runs the code, not to set an object up, nor to test it."""
     if frame.context.kind not in NOT_TRACED or frame.context.pipeline or frame.module.is_test:
@@ -60,9 +78,9 @@ def _sets_up(function: Function) -> bool:
     return bool(callers) and callers <= MAKERS
 
 
-def _varies(frame: Frame, value: Value) -> bool:
+def _varies(frame: Frame, value: Value, *, plain: bool = False) -> bool:
     """Whether a number is another one each time in one and the same object: by a loop of this function, by Keras's
-    training, or by a loop that calls this method of one object."""
+    training, or by a loop that calls this method of one object; or, if `plain`, this function."""
     of_training = frame.owner is not None and frame.owner.is_keras("callback")
     for variation in value.varies if isinstance(value, Static) else ():
         unit, node = variation.location.unit, variation.location.node
@@ -73,7 +91,8 @@ def _varies(frame: Frame, value: Value) -> bool:
             return True
         if unit is frame.unit and unit.function_around(node) is frame.function.node:
             return True
-        if any(_is_told(unit, call, frame.function.name, loop) for call in cst.within(loop)):
+        name = frame.function.name
+        if any(_is_told(unit, call, name, loop) or (plain and _calls(call, name)) for call in cst.within(loop)):
             return True
     return False
 
@@ -92,6 +111,10 @@ def _is_told(unit: Unit, call: cst.CSTNode, method: str, loop: cst.For | cst.Whi
             return not _is_newer(unit, loop, owner)
         case _:
             return False
+
+
+def _calls(call: cst.CSTNode, function: str) -> bool:
+    return isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value == function
 
 
 def _is_switched(unit: Unit, statement: cst.CSTNode, target: cst.Attribute, value: Value) -> bool:
@@ -183,6 +206,8 @@ def report_changed(interpreter: Interpreter, frame: Frame, node: cst.Name | cst.
         for variation in option.varies:
             if isinstance(node, cst.Attribute):
                 found = variation.kind == _CHANGED and _is_older(interpreter, frame, node)
+            elif variation.kind == _CHANGED:
+                found = is_of_host(frame, node.value) and _assigns(variation.location.node, node.value)
             else:
                 found = variation.kind in _NUMBERS and _is_rebound(frame, node, variation.location)
             if found:
@@ -197,6 +222,16 @@ def _is_older(interpreter: Interpreter, frame: Frame, node: cst.Attribute) -> bo
             return not traced
         case ClassValue() | ModuleValue():
             return True
+        case _:
+            return False
+
+
+def _assigns(statement: cst.CSTNode, name: str) -> bool:
+    match statement:
+        case cst.Assign(targets=targets):
+            return any(name in cst.names_in(target.target) for target in targets)
+        case cst.AugAssign(target=cst.Name(value=target)):
+            return target == name
         case _:
             return False
 

@@ -35,7 +35,9 @@ def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
             return ()
         return (Variation(GROWN, frame.counted, axis=0) if frame.counted else Variation(FILLED, location, axis=0),)
     at_times = frame.conditional > 0 and _is_at_times(frame, node, loop)
-    if (frame.looped or frame.python_loop > 1) and (at_times or _is_open(loop) or _is_over_words(loop, node)):
+    if (frame.looped or frame.python_loop > 1) and (
+        at_times or _is_open(loop) or _is_over_words(loop, node) or _is_by_lengths(loop, node)
+    ):
         return (Variation(FILLED, location, axis=0, detail="" if frame.looped else _HERE),)
     return (Variation(GROWN, location, axis=0),) if frame.function is not None else ()
 
@@ -287,6 +289,19 @@ def _is_over_words(loop: cst.For | cst.While, node: cst.CSTNode) -> bool:
             return False
         case _:
             return isinstance(loop, cst.For) and are_words(loop.iter)
+
+
+def _is_by_lengths(loop: cst.For | cst.While, node: cst.CSTNode) -> bool:
+    """Whether a loop puts in all that its elements hold, of which it asks the lengths: labels of a sparse tensor."""
+    match loop, node:
+        case (
+            cst.For(target=target, body=body),
+            cst.Call(func=cst.Attribute(attr=cst.Name("extend")), args=[cst.Arg(value=put)]),
+        ):
+            measured = set(filter(None, map(_measured, cst.within(body)))).intersection(cst.names_in(target))
+            return any(isinstance(part, cst.Name) and part.value in measured for part in cst.within(put))
+        case _:
+            return False
 
 
 def is_read_number(node: cst.BaseExpression) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_all
+from ..domain.kinds import options
 from ..domain.values import (
     NONE,
     STATIC,
@@ -23,6 +24,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
+from ..interpreter.changed_outside import with_change_by_call
 from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
@@ -135,7 +137,10 @@ def _import_module(interpreter: Interpreter, frame: Frame, arguments: Arguments,
 def _setattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match _named(interpreter, frame, arguments):
         case [owner, Static(str(name)), value]:
-            interpreter.set_attribute(frame, owner, name, value)
+            changed = with_change_by_call(frame, node, value)
+            if changed is not value:
+                interpreter.writes.restated.update(one.cls for one in options(owner) if isinstance(one, Instance))
+            interpreter.set_attribute(frame, owner, name, changed)
     return NONE
 
 

@@ -128,8 +128,16 @@ def _tensor_shape(
             return None
 
 
+def _sparse(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """A sparse tensor has as many values as it is given, which may be another number each time."""
+    values = arguments.get(1, "values")
+    varies = isinstance(values, Tensor | Array) and values.varies
+    return ApiObject("tf.SparseTensor", payload=values if varies else None)
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.TensorShape": _tensor_shape,
+    "tf.SparseTensor": _sparse,
     "tf.IndexedSlices": lambda interpreter, frame, arguments, node: ApiObject(
         "tf.IndexedSlices", payload=arguments.get(0, "values")
     ),
