@@ -208,6 +208,48 @@ for _ in range(9):
     step(tf.ones([8]), tf.SparseTensor(*sparse([[ord(letter) for letter in text] for text in chosen])))  # flagged
     other(flat([[len(text), 1] for text in chosen]))
 """,
+    "a flag that a comparison decides": """\
+import tensorflow as tf
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.warm, self.big = True, False
+
+    @tf.function
+    def step(self, x):
+        rate = 0.1 if self.warm else 1.0  # flagged
+        return self.model(x) * rate + (1.0 if self.big else 0.0)
+
+    def train(self, rows, epochs, size):
+        self.big = size > 3
+        for epoch in range(epochs):
+            self.warm = epoch < 5
+            for x in rows:
+                self.step(x)
+""",
+    "what a gradient is taken of": """\
+import tensorflow as tf
+
+class Trainer:
+    def __init__(self, model, loss):
+        self.model, self.loss, self.losses, self.seen = model, loss, [], []
+
+    @tf.function
+    def step(self, x, y):
+        with tf.GradientTape() as tape:
+            loss = self.loss(y, self.model(x))
+        gradients = tape.gradient(loss, self.model.trainable_variables)
+        self.losses.append(loss)  # flagged
+        return gradients
+
+    def train(self, x, y):
+        with tf.GradientTape() as tape:
+            loss = self.loss(y, self.model(x))
+        gradients = tape.gradient(loss, self.model.trainable_variables)
+        self.seen.append(loss)
+        return gradients
+""",
     "an object of which a test says the class": """\
 import argparse
 

@@ -37,7 +37,7 @@ from ..program.project import Project
 from ..program.signs import Shows
 from ..record import replace
 from .changed_outside import with_change, with_global_change
-from .contexts import ContextKind
+from .contexts import NOT_TRACED, ContextKind
 from .dimensions import dimension_at
 from .events import IterateOver, MutateInLoop
 from .filling import MAKERS
@@ -138,8 +138,8 @@ class Assignments(Keeping):
                     self._mutated(frame, statement or target, owner, "attribute")
                 held = self.evaluate(frame, owner)
                 if statement is not None:
-                    given, own = value, _is_of_itself(statement, target)
-                    value = with_change(frame, statement, target, given, of_itself=own)
+                    given, own, parts = value, _is_of_itself(statement, target), self._deciding(frame, statement)
+                    value = with_change(frame, statement, target, given, of_itself=own, decided_by=parts)
                     if value is not given:
                         self.writes.restated.update(one.cls for one in options(held) if isinstance(one, Instance))
                 self.set_attribute(frame, held, name, value)
@@ -147,6 +147,17 @@ class Assignments(Keeping):
                     self._run_eagerly(frame, owner, held)
             case cst.Subscript():
                 self._store(frame, target, value, statement or target)
+
+    def _deciding(self, frame: Frame, statement: cst.CSTNode) -> tuple[Value, ...]:
+        """What a comparison compares by which an assignment on the host decides: `self.warm = epoch < 5`."""
+        match statement:
+            case (
+                cst.Assign(value=cst.Comparison() as test) | cst.Assign(value=cst.IfExp(test=cst.Comparison() as test))
+            ) if frame.context.kind in NOT_TRACED:
+                sides = (test.left, *(one.comparator for one in test.comparisons))
+                return tuple(self.evaluate(frame, side) for side in sides)
+            case _:
+                return ()
 
     def _run_eagerly(self, frame: Frame, place: cst.BaseExpression, model: Value) -> None:
         """`model.run_eagerly = True`: nothing of its steps is compiled any more."""

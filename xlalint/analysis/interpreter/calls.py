@@ -72,6 +72,7 @@ from .asked_backends import as_keras, as_taken, as_traced, made_by_tensorflow, r
 from .contexts import HOST, NOT_TRACED, PIPELINE, Context, ContextKind, Tracing
 from .counting import counted_arguments
 from .dimensions import report_bounded
+from .eager_steps import as_differentiated
 from .events import ApiCall, HostRead
 from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame, note_size
@@ -217,6 +218,7 @@ class Calls(Interpreter):
             self.show(frame, Shows.STRATEGY, node, f"`{name}`")
         if name == "tf.GradientTape.gradient":
             frame.summary.trains = True
+            as_differentiated(frame, bound, nodes)
             if self.project.files.jax:
                 self.show(frame, Shows.TAPE, node, f"`{name}`")
         frame.summary.evaluates |= measures(name)

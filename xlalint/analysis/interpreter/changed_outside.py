@@ -27,13 +27,22 @@ _NUMBERS: Final = frozenset(("counter", "drawn", "number"))
 # -- what host code changes -------------------------------------------------------------------------------------------
 
 
-def with_change(frame: Frame, statement: cst.CSTNode, target: cst.Attribute, value: Value, *, of_itself: bool) -> Value:
+def with_change(
+    frame: Frame,
+    statement: cst.CSTNode,
+    target: cst.Attribute,
+    value: Value,
+    *,
+    of_itself: bool,
+    decided_by: tuple[Value, ...] = (),
+) -> Value:
     """What a statement assigns to an attribute, marked where host code changes the attribute again and again.
-    `of_itself`: it computes the value from what the attribute was."""
+    `of_itself`: it computes the value from what the attribute was; `decided_by`: what it compares for that."""
     if not isinstance(value, Static | Array) or not _is_of_program(frame):
         return value
     number = isinstance(value, Static) and not isinstance(value.constant, str)
-    if not (of_itself or (number and (_is_switched(frame.unit, statement, target, value) or _varies(frame, value)))):
+    varies = number and any(_varies(frame, part) for part in (value, *decided_by))
+    if not (of_itself or varies or (number and _is_switched(frame.unit, statement, target, value))):
         return value
     if _is_newer(frame.unit, statement, target.value) or (of_itself and _is_set_before(frame.unit, statement, target)):
         return value

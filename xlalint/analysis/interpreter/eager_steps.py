@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Api, ApiObject, FunctionValue, Value
+from ..domain.values import Api, ApiObject, Dependence, FunctionValue, Origin, Tensor, Unknown, Value
+from ..files.unit import Location
 from ..record import replace
 from .contexts import HOST, Context, ContextKind
 from .events import TakeGradients
@@ -60,6 +61,17 @@ def begin_step(interpreter: Interpreter, frame: Frame, body: cst.BaseSuite) -> N
 
 def _of_graph(context: Context) -> Context:
     return replace(context, kind=ContextKind.XLA, entry=f"{context.entry}, a step of training", eager=True)
+
+
+def as_differentiated(frame: Frame, bound: Mapping[str, Value], nodes: Mapping[str, cst.BaseExpression]) -> None:
+    """What a gradient is taken of is a tensor from there on, whatever computed it."""
+    match bound.get("target"), nodes.get("target"):
+        case Unknown(), cst.Name(value=name) if frame.env is not None and name in frame.env:
+            frame.env[name] = Tensor(
+                Dependence.VALUE,
+                "float",
+                origin=Origin(Location(frame.unit, nodes["target"]), "a gradient is taken of it"),
+            )
 
 
 def asks_for_graph(value: FunctionValue) -> bool:
