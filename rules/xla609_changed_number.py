@@ -8,7 +8,9 @@ that runs on the host changes that number from call to call:
 - an attribute that a loop sets to its counter, to a number read from a tensor, or to one drawn at random; also by a
   method of the object: `agent.set_epsilon(1 / step)`, or by a callback of Keras: `self.model.beta = epoch / 10`
 - a flag that a loop sets to `True` and to `False`, or in some of its iterations
-- a name that a loop assigns again below the function that reads it
+- a name that a loop assigns again below the function that reads it, or a name of the module that a function which the
+  loop or Keras calls declares `global` and changes
+- a flag that a comparison of such numbers decides: `self.warm = epoch < 5`
 
 ## What XLA does
 Measured with TensorFlow 2.21, Keras 3.15 and JAX 0.10.2 on a CPU. A Python number that is no argument is a constant of
