@@ -250,6 +250,24 @@ class Trainer:
         self.seen.append(loss)
         return gradients
 """,
+    "what only eager code calls that nothing calls": """\
+import tensorflow as tf
+
+class Agent:
+    def __init__(self, actions):
+        self.net = tf.keras.Sequential([tf.keras.layers.Dense(actions)])
+        self.epsilon = 1.0
+
+    @tf.function
+    def learn(self, x):
+        return tf.reduce_mean(self.net(x)) * self.epsilon  # flagged
+
+    def update(self, buffer):
+        x = buffer.sample(32)
+        self.epsilon = max(0.1, self.epsilon - 1e-4)
+        best = tf.where(x > 0)
+        return self.learn(x).numpy(), best
+""",
     "an object of which a test says the class": """\
 import argparse
 

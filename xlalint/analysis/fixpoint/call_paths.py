@@ -112,9 +112,9 @@ def events_reached_from(
     by_steps: Mapping[Summary, None] | None,
 ) -> Iterator[tuple[Event, Run]]:
     """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
-    anything, what only eager code can do ends the way, and so does what is in `without`; a loop around steps leads to
-    the steps alone. `training`: what trains, and what leads to that; `by_steps`: what steps lead to, if there are
-    steps."""
+    anything, what only eager code can do leads to what is compiled by itself alone, and what is in `without` to
+    nothing; a loop around steps leads to the steps alone. `training`: what trains, and what leads to that; `by_steps`:
+    what steps lead to, if there are steps."""
     seen = set(without)
     used = reached_from(root for root in roots if root.context.kind is not ContextKind.OPEN or root in training)
     runs: dict[object, list[Run]] = {}
@@ -122,9 +122,16 @@ def events_reached_from(
     while pending:
         following: list[tuple[Summary, CallPath | None]] = []
         for summary, trail in pending:
-            if summary in seen or (summary.host_only and summary.context.kind is ContextKind.OPEN):
+            if summary in seen:
                 continue
             seen.add(summary)
+            if summary.host_only and summary.context.kind is ContextKind.OPEN:
+                following += [
+                    (callee, callee.trail(location, trail))
+                    for location, callee in summary.calls
+                    if callee.context.becomes_graph and not (callee.context.by_keras or callee.context.aside)
+                ]
+                continue
             if summary not in loops:
                 together = runs.setdefault(summary if summary.function is None else summary.function.identity, [])
                 run = Run(together, frozenset(summary.skipped))
