@@ -141,10 +141,10 @@ def test_whole_numbers_below_a_limit_are_drawn_as_they_are_said() -> None:
 
 def test_values_like_those_that_were_seen() -> None:
     seen = np.array([[1, 5], [0, 7]], np.int32)
-    assert like_seen(seen, 1).tolist() == [[0, 4], [0, 6]]
-    assert like_seen(seen, 2).tolist() == [[7, 1], [5, 0]]
-    assert like_seen(np.array([True, False]), 1).tolist() == [False, True]
-    assert like_seen(np.array([4.0]), 3).dtype == np.float64
+    assert like_seen(seen, 1, 0).tolist() == [[0, 4], [0, 6]]
+    assert like_seen(seen, 2, 0).tolist() == [[7, 1], [5, 0]]
+    assert like_seen(np.array([True, False]), 1, 0).tolist() == [False, True]
+    assert like_seen(np.array([4.0]), 3, 0).dtype == np.float64
 
 
 def test_sorted_numbers() -> None:

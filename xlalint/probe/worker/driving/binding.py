@@ -14,9 +14,9 @@ from ..inputs.tensors import Arguments
 
 def without_objects(
     called: Callable[..., Any], solution: Solution
-) -> tuple[Callable[..., Any], Callable[[int, int], Arguments]]:
-    """What is called, and what with: what `tf.function` does not take as an argument is bound, as code that traces a
-    function of it would do."""
+) -> tuple[Callable[..., Any], Callable[[Arguments], Arguments]]:
+    """What is called, and which of the arguments with: what `tf.function` does not take as an argument is bound, as
+    code that traces a function of it would do."""
     chosen = zip(solution.slots, solution.shapes[0], strict=True)
     slots = [slot for slot, choice in chosen if slot.group == "call" and choice is not None]
     positional, keywords = solution.make_call(0, 0)
@@ -24,14 +24,13 @@ def without_objects(
     values = dict(zip(named, positional, strict=False)) | keywords
     objects = {name: value for name, value in values.items() if not _is_argument(value)}
     if not objects or any(slot.star for slot in slots) or not inspect.isroutine(called):
-        return called, solution.make_call
+        return called, lambda made: made
 
-    def make(value_set: int, variant: int) -> Arguments:
-        positional, keywords = solution.make_call(value_set, variant)
-        given = dict(zip(named, positional, strict=True)) | keywords
+    def kept(made: Arguments) -> Arguments:
+        given = dict(zip(named, made[0], strict=True)) | made[1]
         return (), {name: value for name, value in given.items() if name not in objects}
 
-    return partial(called, **objects), make
+    return partial(called, **objects), kept
 
 
 def _is_argument(value: Any) -> bool:

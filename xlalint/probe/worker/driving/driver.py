@@ -15,6 +15,8 @@ from tempfile import TemporaryDirectory
 from types import CodeType
 from typing import Any, Final
 
+import numpy as np
+
 from xlalint.probe.fragments import NAME, wrapped
 from xlalint.probe.target import Frame, Target
 from xlalint.probe.target import Given as Said
@@ -268,7 +270,8 @@ class _Driver:
         free = caller or self.target.given or self.target.host  # to return anything
         if not free and isinstance(result, backend.DISTRIBUTED):
             raise NotDrivenError(f"it returns what its replicas return: {_APART}; the step that they run is compiled")
-        if not free and not _holds_tensors(result) and not is_model(result):
+        asked = bool(solution.attempt.reached & wanted)
+        if not free and not _holds_tensors(result, asked) and not is_model(result):
             kind = type(result).__name__
             raise NotDrivenError(f"it returns no tensor ({kind}): there is nothing to compile")
         self.found.append(solution)
@@ -319,10 +322,10 @@ class _Driver:
         assert harness.search is not None
         if self.given is None:
             harness.search.vary(solution, called)
-        called, make = without_objects(called, solution)
+        called, kept = without_objects(called, solution)
         return Driven(
             call=called,
-            make=make,
+            make=lambda number, variant: kept(solution.make_call(number, variant)),
             value_sets=len(solution.sets),
             variants=len(solution.shapes),
             state=lambda: [*harness.state(), *self._variables()],
@@ -330,7 +333,7 @@ class _Driver:
             how=harness.how(solution),
             inputs=solution.inputs("call"),
             reached=solution.reached,
-            extremes=solution.extremes() if make == solution.make_call else (),
+            extremes=[partial(_kept, kept, one) for one in solution.extremes()],
         )
 
     def _variables(self) -> list[Any]:
@@ -433,6 +436,11 @@ class _Driver:
         raise AssertionError("both branches return or raise")
 
 
+def _kept(kept: Callable[[Arguments], Arguments], make: Callable[[int], Arguments], variant: int) -> Arguments:
+    """Those of the arguments that something is called with."""
+    return kept(make(variant))
+
+
 def _nothing() -> None:
     """A function whose code is nobody's."""
 
@@ -463,8 +471,9 @@ def _inside(owner: type | None, name: str) -> str:
     return f"_{owner.__name__.lstrip('_')}{name}" if private and owner is not None else name
 
 
-def _holds_tensors(result: Any) -> bool:
-    """Whether a function that is compiled may return this, and a tensor among it."""
+def _holds_tensors(result: Any, asked: bool) -> bool:
+    """Whether a function that is compiled may return this, and a tensor among it; `asked`: where a line in question
+    ran, numbers will do, which that may have read from one."""
     if result is None:
         return True  # it may change variables
     try:
@@ -472,6 +481,7 @@ def _holds_tensors(result: Any) -> bool:
     except (TypeError, ValueError):
         return False
     plain_values = (bool, int, float, complex, str, bytes, type(None))
-    return any(map(backend.is_tensor, leaves)) and all(
+    numbers = (np.ndarray, np.generic, float) if asked else ()
+    return any(backend.is_tensor(leaf) or isinstance(leaf, numbers) for leaf in leaves) and all(
         backend.is_tensor(leaf) or hasattr(leaf, "shape") or isinstance(leaf, plain_values) for leaf in leaves
     )

@@ -40,10 +40,11 @@ class Passing:
             chosen: dict[str, PassedCall] = {
                 group: several[min(number, len(several) - 1)] for group, several in calls.items() if several
             }
-            drawn = with_passed(harness.slots, chosen, generated=True)
-            found.append(small := shrunk(drawn))
-            if small == drawn:  # what is large is not run as it is
-                found.append(with_passed(harness.slots, chosen, generated=False))
+            for as_tensors in (True, False):
+                drawn = with_passed(harness.slots, chosen, generated=True, as_tensors=as_tensors)
+                found.append(small := shrunk(drawn))
+                if small == drawn:  # what is large is not run as it is
+                    found.append(with_passed(harness.slots, chosen, generated=False, as_tensors=as_tensors))
         return found
 
     def _space_of(self, path: str) -> Mapping[str, Any] | None:

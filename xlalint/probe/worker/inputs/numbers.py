@@ -15,7 +15,7 @@ SIZE: Final = 4  # of every dimension, as long as nothing speaks against it: equ
 # great. Great ones come last: as sizes they may end the process.
 _EXTREME: Final = ((2 * SIZE + 1, 0.0), (-7, -3e9), (0, np.nan), (50_000, 3e9))
 _FIRST_EXTREME: Final = 100  # of the numbers of such sets
-_MOST_APART: Final = 8
+_MOST_APART: Final = 16
 
 # Sets of values of one shape: half of the signs positive or true, all but one, one, as many again elsewhere; none; all.
 VALUE_SETS = 6
@@ -49,8 +49,16 @@ def _extreme_values(value_set: int, position: int) -> tuple[int, float] | None:
     return _EXTREME[kind] if one in (0, position + 1) else None
 
 
-def like_seen(values: np.ndarray[Any, Any], value_set: int) -> np.ndarray[Any, Any]:
-    """Values like those that were seen somewhere: smaller, in another order, all alike. Whole numbers stay such."""
+def like_seen(values: np.ndarray[Any, Any], value_set: int, position: int) -> np.ndarray[Any, Any]:
+    """Values like those that were seen somewhere: smaller, in another order, all alike. Whole numbers stay such. Of a
+    set of extremes, those of the tensor at a position."""
+    if value_set >= _FIRST_EXTREME:
+        extreme, is_integer = _extreme_values(value_set, position), np.issubdtype(values.dtype, np.integer)
+        return (
+            values
+            if extreme is None or values.dtype.kind not in "iuf"
+            else np.full_like(values, extreme[not is_integer])
+        )
     if value_set % 2 == 0:
         return np.roll(values.ravel(), value_set // 2).reshape(values.shape)
     if values.dtype == bool:

@@ -14,6 +14,8 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+import numpy as np
+
 from xlalint.sources.packages import is_test, tests_beside
 from xlalint.sources.specs import Form, Literal, Spec, leaves
 
@@ -66,9 +68,12 @@ class Project:
                         yield found
 
 
-def with_passed(slots: Sequence[Slot], calls: Mapping[str, PassedCall], generated: bool) -> Assignment:
+def with_passed(
+    slots: Sequence[Slot], calls: Mapping[str, PassedCall], generated: bool, as_tensors: bool = False
+) -> Assignment:
     """The first guess for each parameter, with what calls pass in the place of what they do; by group ("init",
-    "call"). `generated`: tensors are drawn, of the same shapes; else they have the values that are passed."""
+    "call"). `generated`: tensors are drawn, of the same shapes; else they have the values that are passed;
+    `as_tensors`: lists of numbers are tensors where a tensor is expected."""
     found: list[Choice] = []
     places = dict.fromkeys(calls, 0)
     for slot in slots:
@@ -77,9 +82,21 @@ def with_passed(slots: Sequence[Slot], calls: Mapping[str, PassedCall], generate
             place, places[slot.group] = places[slot.group], places[slot.group] + 1
             value = call.keywords.get(slot.name, call.positional.get(place, _NOT_PASSED))
             if value is not _NOT_PASSED and not slot.fixed and not slot.star:
-                choice = form_of(value, generated)
+                choice = form_of(_as_tensor(value) if as_tensors and isinstance(choice, Spec) else value, generated)
         found.append(choice)
     return tuple(found)
+
+
+def _as_tensor(value: Any) -> Any:
+    """A list of numbers as the tensor that TensorFlow makes of it."""
+    if not isinstance(value, list):
+        return value
+    try:
+        made = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        return value
+    dtype = {"i": np.int32, "f": np.float32, "b": np.bool_}.get(made.dtype.kind)
+    return value if dtype is None or not made.size else made.astype(dtype)
 
 
 def shrunk(assignment: Assignment) -> Assignment:

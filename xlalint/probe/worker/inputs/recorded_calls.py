@@ -18,7 +18,7 @@ from xlalint.sources.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 from ..backends import backend
 from .numbers import like_seen
 from .slots import Choice
-from .tensors import ObjectInput, RecordedInput
+from .tensors import ObjectInput, RecordedInput, build, tensors_in
 
 
 @dataclass
@@ -121,7 +121,27 @@ def form_of(value: Any, generated: bool) -> Choice:
         entries = {key: form_of(one, generated) for key, one in value.items()}
         if all(isinstance(one, Spec | Literal | Many | Keyed) for one in entries.values()):
             return Keyed(tuple((key, one) for key, one in entries.items() if isinstance(one, Form)))
-    return same_object(value)
+    return _recorded_structure(value)
+
+
+def _recorded_structure(value: Any) -> ObjectInput:
+    """A structure of tensors with the values that were seen, of which other ones are made as of these."""
+    try:
+        parts = backend.leaves(value) if backend.is_nested(value) else []
+    except (TypeError, ValueError):  # it has keys that cannot be sorted
+        parts = []
+    tensors = sum(tensors_in(form_of(one, generated=False)) for one in parts)
+    if not tensors:
+        return same_object(value)
+
+    def varied(value_set: int, positions: Iterator[int]) -> Any:
+        def part(one: Any) -> Any:
+            form = form_of(one, generated=False)
+            return one if form is None else build(form, 0, value_set, positions)
+
+        return backend.map_structure(part, value)
+
+    return RecordedInput(_named(value), lambda: value, varied=varied, tensors=tensors)
 
 
 def same_object(value: Any) -> ObjectInput:
@@ -132,8 +152,9 @@ def same_object(value: Any) -> ObjectInput:
 def _recorded(value: Any, dtype: str) -> ObjectInput:
     """A tensor with the values that were seen, and in further sets with some that are like them."""
 
-    def varied(value_set: int) -> Any:
-        return backend.tensor_of(like_seen(np.asarray(value), value_set), dtype) if value_set else value
+    def varied(value_set: int, positions: Iterator[int]) -> Any:
+        position = next(positions)
+        return backend.tensor_of(like_seen(np.asarray(value), value_set, position), dtype) if value_set else value
 
     return RecordedInput(_named(value), lambda: value, varied=varied)
 

@@ -23,7 +23,7 @@ from .parts import Assignment
 from .queue import Queue
 from .replacements import changes
 from .slots import Choice, Slot
-from .tensors import Arguments, ObjectInput, RecordedInput, build, map_specs
+from .tensors import Arguments, ObjectInput, RecordedInput, build, map_specs, tensors_in
 
 _MOST_CALLS: Final = 400
 _MOST_SECONDS: Final = 15.0  # of the processor
@@ -80,7 +80,7 @@ class Solution:
     def extremes(self) -> list[Callable[[int], Arguments]]:
         """What makes, of a variant, the arguments of calls with values that the code may not be made for. A limit of
         whole numbers that was found does not hold for them; one that the user sets does."""
-        tensors = sum(1 for slot, one in self._chosen for _ in _tensors(slot, one))
+        tensors = sum(tensors_in(one) for slot, one in self._chosen if slot.group == "call")
         return [partial(self._extreme, number) for number in extremes(tensors)]
 
     def _extreme(self, number: int, variant: int) -> Arguments:
@@ -108,12 +108,6 @@ class Solution:
 
 def _unlimited(spec: Spec) -> Spec:
     return replace(spec, style="") if BELOW.fullmatch(spec.style) else spec
-
-
-def _tensors(slot: Slot, choice: Choice) -> Iterator[Spec]:
-    """The tensors that a parameter of the call gets, in the order in which they are numbered."""
-    if slot.group == "call" and isinstance(choice, Form):
-        yield from leaves(choice)
 
 
 def pinned(slots: Sequence[Slot], given: Solution) -> list[Slot]:

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import count
 from typing import Any, Final, TypeAlias
 
-from xlalint.sources.specs import Form, Keyed, Many, Spec
+from xlalint.sources.specs import Form, Keyed, Many, Spec, leaves
 
 from ..backends import backend
 from .numbers import numbers
@@ -33,9 +33,11 @@ class ObjectInput:
 
 @dataclass(frozen=True)
 class RecordedInput(ObjectInput):
-    """An object that was seen, of which other values can be made: by the number of a set of values."""
+    """An object that was seen, of which other values can be made: by the number of a set of values, and what numbers
+    its tensors; `tensors`: how many it has."""
 
-    varied: Callable[[int], Any] = field(default=lambda value_set: None, compare=False)
+    varied: Callable[[int, Iterator[int]], Any] = field(default=lambda value_set, positions: None, compare=False)
+    tensors: int = 1
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,15 @@ def map_specs(form: Form | ObjectInput | None, change: Callable[[Spec], Spec]) -
     return form
 
 
+def tensors_in(form: Form | ObjectInput | None) -> int:
+    """How many tensors of an input are numbered where it is built."""
+    if isinstance(form, Form):
+        return sum(1 for _ in leaves(form))
+    if isinstance(form, ComposedInput):
+        return sum(tensors_in(one) for _, one in form.entries) if form.is_structure else 0
+    return form.tensors if isinstance(form, RecordedInput) else 0
+
+
 def build(form: Form | ObjectInput, variant: int, value_set: int, positions: Iterator[int] | None = None) -> Any:
     """The Python object that a form describes. `positions` numbers the tensors of a call, so that no two are equal."""
     positions = count() if positions is None else positions
@@ -104,7 +115,7 @@ def build(form: Form | ObjectInput, variant: int, value_set: int, positions: Ite
     if isinstance(form, Keyed):
         return {key: build(item, variant, value_set, positions) for key, item in form.entries}
     if isinstance(form, RecordedInput):
-        return form.varied(value_set)
+        return form.varied(value_set, positions)
     if isinstance(form, ComposedInput) and form.is_structure:
         return form.made(**{name: build(one, variant, value_set, positions) for name, one in form.entries})
     return form.make() if isinstance(form, ObjectInput) else form.value
