@@ -30,6 +30,7 @@ import msgspec
 from xlalint.findings.findings import Effect, Finding, Report
 from xlalint.linter.run import check
 from xlalint.probe.checking import planned, with_verdicts
+from xlalint.probe.target import Target
 from xlalint.probe.targets import NoTarget, Targets
 from xlalint.probe.verdicts import Run
 from xlalint.settings import config
@@ -115,7 +116,7 @@ def results(
     judged = with_verdicts(
         report, planned(report, pairs, ()), settings, heard=runs.append, files=set(folder.rglob("*.py"))
     )
-    return [_result(one, place, judged.findings, runs) for place, one in places.items()]
+    return [_result(one, place, places, judged.findings, runs) for place, one in places.items()]
 
 
 def _linted(project: str, folder: Path, settings: Settings, reports: Path | None) -> Report:
@@ -131,8 +132,21 @@ def _linted(project: str, folder: Path, settings: Settings, reports: Path | None
     return report
 
 
-def _result(one: Flagged, place: tuple[str, str], findings: Iterable[Finding], runs: Sequence[Run]) -> Result:
-    """What of all that is known is about one function."""
+def _is_of_caller(finding: Finding, target: Target, places: Iterable[tuple[str, str]]) -> bool:
+    """Whether a finding of a target was borne out by what calls that."""
+    first, last = target.lines
+    others = {name for _, name in places}
+    return first <= finding.span.line <= last and finding.verdict is not None and finding.verdict.function not in others
+
+
+def _result(
+    one: Flagged,
+    place: tuple[str, str],
+    places: Iterable[tuple[str, str]],
+    findings: Iterable[Finding],
+    runs: Sequence[Run],
+) -> Result:
+    """What of all that is known is about one function, one of those at some places."""
     here = [run for run in runs if (run.target.file, run.target.qualname) == place]
     if not here:
         return Result(one, None, "nothing is flagged", 0.0, {}, ())
@@ -142,7 +156,7 @@ def _result(one: Flagged, place: tuple[str, str], findings: Iterable[Finding], r
         for finding in findings
         if finding.verdict is not None
         and str(Path(finding.path).absolute()) == place[0]
-        and (finding.verdict.function == place[1])
+        and (finding.verdict.function == place[1] or _is_of_caller(finding, here[0].target, places))
     ]
     counted = Counter(kind_of(finding) for finding in own)
     lines = (*map(line_of, own), *(f"  note {note}" for note in outcome.notes))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -14,11 +16,13 @@ from ..sources.reading import read_source
 from ..sources.suppressions import suppressions_of
 from ..sources.text import UnreadableSource
 from .protocol import JAX, TENSORFLOW, Outcome
+from .refutation import shown_by_callers
 from .running import check_available, run_targets
 from .target import Target
-from .targets import NoTarget
-from .verdicts import Run, judged
+from .targets import NoTarget, TargetError, Targets
+from .verdicts import OPEN, Run, judged
 
+_MOST_CALLERS: Final = 2
 _ON_TENSORFLOW: Final = frozenset((Backend.TENSORFLOW,))
 
 
@@ -87,10 +91,29 @@ def with_verdicts(
         finding = report.findings[position]
         nothing = Target(str(Path(finding.path).absolute()), "", (finding.span.line, finding.span.end_line))
         owners[position] = [Run(nothing, Outcome(not_run=reason))]
-    wanted = partial(_wanted, settings=settings, files=files)
-    found = judged(report, runs, owners, wanted, confirmed_only=confirmed_only)
+    decide = partial(judged, report, runs, owners, partial(_wanted, settings=settings, files=files))
+    callers = _callers(decide(), runs, settings) if ran.complete and not ran.trouble else []
+    around = run_targets(callers, replace(probe, target="cpu"), settings.cache_dir, told=told).runs if callers else []
+    found = decide(around=around, confirmed_only=confirmed_only)
     problems = (*found.problems, Problem("", ran.trouble)) if ran.trouble else found.problems
     return replace(found, interrupted=not ran.complete, problems=problems)
+
+
+def _callers(report: Report, runs: Sequence[Run], settings: Settings) -> list[Target]:
+    """What calls the functions of findings that are left open, on the way from what is compiled: the nearest, with
+    which a value is computed that alone nobody knows."""
+    targets = Targets(settings.probe.inputs, settings.keras)
+    known = {(run.target.file, run.target.qualname) for run in runs}
+    found: dict[tuple[str, str], Target] = {}
+    for finding in report.findings:
+        if finding.verdict is None or finding.verdict.status != OPEN or not shown_by_callers(finding):
+            continue
+        for frame in islice(targets.callers_of(finding), _MOST_CALLERS):
+            if (place := (frame.file, frame.qualname)) not in known:
+                with suppress(TargetError):
+                    caller = replace(targets.at(Path(frame.file), frame.qualname), backend=finding.verdict.backend)
+                    found.setdefault(place, caller)
+    return list(found.values())
 
 
 def _together(run: Run, lowered: Run, target: str) -> Run:

@@ -43,7 +43,8 @@ class Slot:
         if not other.legacy:
             return other.said(chosen.said(found))
         again = self._tried(_converted(target), plan, limits, None, legacy=True)
-        return other.said(again) if again.not_run is None else found
+        further = again.not_run is None or not again.by_keras  # what Keras refuses twice is not for this Keras
+        return other.said(again) if further else found
 
     def _tried(self, target: Target, plan: Plan, limits: Limits, original: Target | None, legacy: bool) -> Outcome:
         """Of a target that ends its process while it is compiled, with the line that does; where inputs that were only

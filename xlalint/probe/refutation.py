@@ -77,6 +77,11 @@ _BEYOND: Final[Mapping[str, str]] = {
 OF_LAUNCHES: Final = frozenset(("python-argument", "function-made-in-loop", "growing-sequence"))
 
 
+def shown_by_callers(finding: Finding) -> bool:
+    """Whether what calls the function around a finding may show more than the function by itself."""
+    return finding.effect is not Effect.NAMED and finding.name not in {*_BEYOND, *OF_LAUNCHES}
+
+
 def why_open(finding: Finding, outcome: Outcome, statements: Statements, backend: str = TENSORFLOW) -> str | None:
     """Why what was seen of the function around a finding, which does not bear it out, does not refute it either; None
     where it does."""

@@ -84,7 +84,7 @@ class Targets:
                 continue
             beyond = OF_CHECKS if _LOCALS in qualname else OF_EXTREMES
             extreme = any(finding.name in beyond for finding in here)
-            callers = tuple(dict.fromkeys((*chain.from_iterable(map(self._callers, here)), *target.callers)))
+            callers = tuple(dict.fromkeys((*chain.from_iterable(map(self.callers_of, here)), *target.callers)))
             made.append((replace(target, wanted=wanted, autograph=autograph, callers=callers, extreme=extreme), here))
         return made + [(NoTarget(reason), here) for reason, here in nothing.items()]
 
@@ -180,7 +180,7 @@ class Targets:
         known = context is not None and context.kind in ("xla", "graph")
         return path, definition.qualname, context.autograph if known and context is not None else None, False
 
-    def _callers(self, finding: Finding) -> Iterator[Frame]:
+    def callers_of(self, finding: Finding) -> Iterator[Frame]:
         """The functions on the way to the flagged one, nearest first: each step names the place of its call."""
         trail = finding.context.trail if finding.context is not None else ()
         for step in reversed(trail[1:]):

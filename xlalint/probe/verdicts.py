@@ -92,14 +92,16 @@ def judged(
     wanted: Callable[[Finding], bool] = lambda finding: True,
     *,
     confirmed_only: bool = False,
+    around: Sequence[Run] = (),
 ) -> Report:
     """The report with verdicts.
 
     `owners`: for the position of a finding, the runs of the function that it stands in, one a backend; `wanted`:
-    whether to report a finding that only the probe has; `confirmed_only`: leave out what was refuted or left open.
+    whether to report a finding that only the probe has; `confirmed_only`: leave out what was refuted or left open;
+    `around`: the runs of what calls these functions, which bear out findings and say nothing else.
     """
     seen = [_Seen(run, one) for run in runs for one in _meant(run.outcome)]
-    at = _Places(report.findings, seen)
+    at = _Places(report.findings, [*seen, *(_Seen(run, one) for run in around for one in _meant(run.outcome))])
     findings: list[Finding] = []
     for position, finding in enumerate(report.findings):
         verdict = None if finding.effect is None else _of_all(finding, position, owners.get(position, ()), at)

@@ -10,6 +10,7 @@ from typing import Final
 
 INSTALLED: Final = ("site-packages", "dist-packages")
 TESTS: Final = ("tests", "test")  # folders of them
+SOURCES: Final = ("src", "lib")  # folders of a project that hold its packages
 _OF_PROJECTS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "README.md", "README.rst")
 _NOT_OURS: Final = (*INSTALLED, "node_modules", "__pycache__")
 _TEST: Final = re.compile(r"^test_|_test\.py$|^tests?\.py$")
@@ -31,7 +32,8 @@ def project_of(path: Path) -> Path:
     files may stand beside each other; else the package of a file, or the folder that it is in."""
     name, root = dotted_name(path)
     package = root / name.partition(".")[0]
-    around = (root, *root.parents)[:1] if package.is_dir() else (path.parent, *path.parent.parents)[:_HIGHEST]
+    higher = 2 if root.name in SOURCES else 1
+    around = (root, *root.parents)[:higher] if package.is_dir() else (path.parent, *path.parent.parents)[:_HIGHEST]
     for folder in around:
         if folder.name not in INSTALLED and is_project(folder):
             return folder

@@ -18,6 +18,7 @@ from .driven import NotDrivenError
 from .harnesses import Harness, code_of
 
 _DEEPEST: Final = 4  # fixtures of fixtures
+_BEFORE: Final = ("setUpClass", "setUp")  # what runs before each test of a case
 _CONFTEST: Final = "conftest.py"
 
 
@@ -50,7 +51,7 @@ def _of_case(case: type[unittest.TestCase], method: str) -> Callable[[], Any]:
     """A method of a test case; the first of those that were made of it for several parameters."""
     names = unittest.TestLoader().getTestCaseNames(case)
     chosen = next((name for name in names if name == method), None)
-    chosen = chosen or next((name for name in names if name.startswith(method)), None)
+    chosen = chosen or next((name for name in names if name.startswith(method) or method in _BEFORE), None)
     if chosen is None:
         raise NotDrivenError(f"`{case.__qualname__}` has no test `{method}`")
 

@@ -82,7 +82,7 @@ def with_passed(
             place, places[slot.group] = places[slot.group], places[slot.group] + 1
             value = call.keywords.get(slot.name, call.positional.get(place, _NOT_PASSED))
             if value is not _NOT_PASSED and not slot.fixed and not slot.star:
-                choice = form_of(_as_tensor(value) if as_tensors and isinstance(choice, Spec) else value, generated)
+                choice = form_of(_as_tensor(value) if as_tensors and slot.is_tensor else value, generated)
         found.append(choice)
     return tuple(found)
 

@@ -58,7 +58,8 @@ def asked_of(function: Callable[..., Any], bound: bool = False) -> list[inspect.
 class Slot:
     """A parameter to fill. `group`: "call", or "init" for what an object is made of; `star`: it takes any number.
 
-    `choices`: what to try, the best first. `fixed`: the user has said it.
+    `choices`: what to try, the best first. `fixed`: the user has said it; `is_tensor`: a tensor is passed, as far as
+    an annotation or what is known of its callers tells, and no list.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Slot:
     positional: bool = False
     star: bool = False
     fixed: bool = False
+    is_tensor: bool = False
 
 
 def tensor(rank: int = 2, dtype: str = "float32") -> Spec:
@@ -128,8 +130,14 @@ def slots_of(
                     *((Literal(True), Literal(False)) if name in asked else ()),
                 )
             )
-            slots.append(Slot(name, group, tuple(dict.fromkeys(choices)), positional))
+            of_tensor = _is_tensor(annotations.get(name), hints.get(name))
+            slots.append(Slot(name, group, tuple(dict.fromkeys(choices)), positional, is_tensor=of_tensor))
     return slots
+
+
+def _is_tensor(annotation: Any, hint: Parameter | None) -> bool:
+    known = () if annotation is None else tuple(of_annotation(annotation))
+    return all(isinstance(one, Spec) for one in known) if known else hint is not None and hint.kind == "tensor"
 
 
 def _guessed(function: Callable[..., Any], group: str, names: Sequence[str]) -> dict[str, Form]:
