@@ -13,6 +13,7 @@ from xlalint.findings.codes import PROBE_ONLY
 from xlalint.findings.findings import Effect, Finding, FindingContext, Note, Report, Severity, Span
 from xlalint.probe.protocol import (
     BOUNDED,
+    CHANCE,
     DIVERGES,
     FAILS,
     KINDS,
@@ -110,6 +111,13 @@ def test_extreme_values_confirm_what_warns_of_them_only(file: Path) -> None:
     index = finding(6, Effect.DIVERGES, code="XLA602", name="unchecked-index")
     assert statuses(judge(file, found, index)) == [(6, CONFIRMED)]
     assert statuses(judge(file, found, finding(6))) == [(6, REFUTED)]
+
+
+def test_numbers_that_are_drawn_once_confirm_what_says_so_only(file: Path) -> None:
+    found = outcome(file, replace(seen(file, DIVERGES, 6), per=CHANCE))
+    numbers = finding(6, Effect.DIVERGES, code="XLA603", name="random-numbers")
+    assert statuses(judge(file, found, numbers)) == [(6, CONFIRMED)]
+    assert (6, CONFIRMED) not in statuses(judge(file, found, finding(6)))
 
 
 def test_what_fails_to_be_unpacked_confirms_the_finding_on_the_value(file: Path) -> None:

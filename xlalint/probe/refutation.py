@@ -48,6 +48,9 @@ OF_EXTREMES: Final = frozenset(("ignored-assertion", "unchecked-index", "undefin
 # makes: a position that it takes from `tf.where` is never out of range.
 OF_CHECKS: Final = frozenset(("ignored-assertion",))
 
+# The rule about numbers that are drawn by chance.
+OF_CHANCE: Final = "random-numbers"
+
 # Rules about values that XLA wants to know when it compiles.
 _OF_CONSTANTS: Final = ("size-from-value", "position-from-value")
 
@@ -70,7 +73,7 @@ _BEYOND: Final[Mapping[str, str]] = {
         _FED,
     ),
     **dict.fromkeys(OF_EXTREMES, _OTHER_INPUTS),
-    "random-numbers": "the finding is about random numbers, which differ at each call",
+    OF_CHANCE: "the finding is about random numbers, which differ at each call",
     "unrolled-loop": "the finding is about the compile time of more iterations",
 }
 # Rules about how host code calls compiled functions: what is run as host code tells.

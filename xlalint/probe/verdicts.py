@@ -17,6 +17,7 @@ from ..sources.text import display_path
 from ..tpu.chips import chip_of
 from .protocol import (
     BOUNDED,
+    CHANCE,
     DIVERGES,
     FAILS,
     GPU_FAILS,
@@ -31,7 +32,7 @@ from .protocol import (
     Outcome,
     Spot,
 )
-from .refutation import OF_EXTREMES, OF_GRADIENTS, ops_of, outside, where, why_open
+from .refutation import OF_CHANCE, OF_EXTREMES, OF_GRADIENTS, ops_of, outside, where, why_open
 from .statements import Statements
 from .target import Target
 
@@ -221,6 +222,8 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
     if effect is None or observation.kind not in _BEARS_OUT[effect] or outside(location.span, spot):
         return None
     if observation.extreme and finding.name not in OF_EXTREMES:
+        return None
+    if observation.per == CHANCE and finding.name != OF_CHANCE:
         return None
     if finding.name == _UNROLLED or (
         observation.kind == RECOMPILES and _PER.get(finding.name, observation.per) != observation.per

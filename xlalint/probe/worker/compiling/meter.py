@@ -29,6 +29,7 @@ from ..code.messages import brief
 from ..code.user_lines import UserLines
 from ..driving.driven import Driven
 from ..driving.state import State, take_over
+from .chance import Draws, repeated
 from .chosen import program_of
 from .compare import Leaf, difference
 from .evidence import Line
@@ -151,6 +152,9 @@ class Meter:
         seen.observations += recompilations(seen.calls, self._programs, self._program.locate, self._behind)
         seen.observations += bounded_shapes(seen.calls, self._programs, self._program.locate, self._behind)
         self._diverges(expected)
+        if drawn := self._drawn() if self._unlike and not self._program.random else ():
+            others = (one for one in seen.observations if one.kind != DIVERGES)  # which that would be the cause of
+            seen.observations = [*others, *repeated(drawn)]
         if self._plan.gradients and not self._late(_SHARE if self._extreme else 1.0):
             self._keep(self.outcome())
             self._gradient()
@@ -256,6 +260,19 @@ class Meter:
         again = self._eager(expected.variant, expected.number)
         pairs = enumerate(zip(expected.result, again, strict=False))
         return frozenset(place for place, (one, other) in pairs if difference([one], [other]))
+
+    def _drawn(self) -> frozenset[Line]:
+        """The lines in question that draw numbers by chance, of what eager calls do not repeat and compiled ones do."""
+        draws = Draws(self._user_lines.owns)
+        try:
+            with draws.tracing():
+                self._eager(0, 0)
+            if not self._wanted.intersection(draws.lines):
+                return frozenset()
+            first, again = (leaves(self._program.run(self.driven.make(0, 0))) for _ in range(2))
+        except Exception:  # of any kind: nothing is known of it
+            return frozenset()
+        return frozenset() if difference(first, again) else self._wanted.intersection(draws.lines)
 
     # -- compiled -----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,56 @@
+"""Numbers that Python draws while a function is traced: compiled code repeats them, where eager code draws others."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from xlalint.probe.process import Interpreter, Limits, Worker
+from xlalint.probe.protocol import CHANCE, Plan
+from xlalint.probe.target import Given, Target
+
+CODE = """\
+import random
+import numpy as np
+import tensorflow as tf
+
+def scaled(x):
+    return x * random.uniform(1.0, 2.0)
+
+def noisy(x):
+    x = tf.sqrt(x * x)
+    noise = np.random.normal(size=4)
+    return scaled(x) + tf.cast(noise, x.dtype)
+
+def alike(x):
+    np.random.seed(1)
+    return x + np.random.normal()
+
+def drawn(x):
+    kept = np.random.normal()
+    return x + tf.random.normal([4]) + kept
+
+COUNT = [0]
+
+def counted(x):
+    COUNT[0] += 1
+    return x + COUNT[0]
+"""
+
+
+@pytest.mark.compiler
+def test_lines_that_draw_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "m.py"
+    file.write_text(CODE)
+    worker = Worker(Interpreter(sys.executable))
+    found: dict[str, set[int]] = {}
+    for name in ("noisy", "alike", "drawn", "counted"):
+        target = Target(str(file), name, given=(Given("x", "f32[4]"),), wanted=tuple(range(1, 25)), roots=(str(file),))
+        seen = worker.ask(target, Plan(gradients=False), Limits()).observations
+        found[name] = {spot.line for one in seen if one.per == CHANCE for spot in one.spots}
+        if name == "noisy":
+            assert {one.per for one in seen} == {CHANCE}, seen
+    worker.close()
+    assert found == {"noisy": {6, 10}, "alike": set(), "drawn": set(), "counted": set()}
