@@ -64,6 +64,25 @@ def _imported(path: Path, text: str) -> tuple[ModuleType, tuple[str, ...]]:
     return imported_without(run)
 
 
+@pytest.mark.parametrize("raised", ["ImportError('no bindings')", "AttributeError('np.sctypes')"])
+def test_an_installed_package_that_cannot_be_imported_is_as_good_as_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: str
+) -> None:
+    package = tmp_path / "site-packages" / "broken_package"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from . import inner\n")
+    (package / "inner.py").write_text(f"raise {raised}\n")
+    monkeypatch.syspath_prepend(package.parent)
+    _, without = _imported(tmp_path / "uses.py", "from broken_package.inner import shown\nimport broken_package\n")
+    assert without == ("broken_package", "broken_package.inner")
+    with pytest.raises(type(eval(raised))):  # a file's own error is told
+        _imported(tmp_path / "own.py", f"raise {raised}\n")
+    path = package / "outer.py"
+    path.write_text("import broken_package.inner\n")
+    with pytest.raises(type(eval(raised))):  # as is that of a package that is the project
+        imported_without(lambda: importlib.import_module("broken_package.outer"), [package])
+
+
 def test_what_is_not_used_need_not_be_installed(tmp_path: Path) -> None:
     module, without = _imported(tmp_path / "lacks.py", CODE)
     assert without == ("absent", "absent.inner", "absent.inner.more", "textwrap.absent_name")

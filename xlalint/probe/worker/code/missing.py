@@ -9,10 +9,15 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NoReturn, TypeVar
+
+from xlalint.sources.packages import INSTALLED
+
+from .blame import by_keras
 
 _MOST: Final = 20  # packages and names that stand in for others in one file
 _NAME: Final = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
@@ -109,11 +114,17 @@ def imported_without(run: Callable[[], _T], near: Iterable[Path] = ()) -> tuple[
                     sys.path.append(folder)
                     importlib.invalidate_caches()
                     continue
-                found = _lacked(error)
+                found = _lacked(error, near)
                 if found is None or len(left) == _MOST:
                     raise
                 left.append(found[0])
                 undo.append(found[1]())
+            except Exception as error:  # of any kind: an old package may not know what is installed beside it
+                package = _broken(error, near)
+                if package is None or len(left) == _MOST:
+                    raise
+                left.append(package)
+                undo.append(_module(package))
     finally:
         _importing.pop()
         for one in reversed(undo):
@@ -129,7 +140,7 @@ def _holder(error: ImportError, near: Iterable[Path]) -> str | None:
     return next((one for one in folders if one not in sys.path), None)
 
 
-def _lacked(error: ImportError) -> tuple[str, Callable[[], Callable[[], None]]] | None:
+def _lacked(error: ImportError, near: Iterable[Path]) -> tuple[str, Callable[[], Callable[[], None]]] | None:
     """What an import lacks, and what puts something in its place; None where nothing can stand for it."""
     if isinstance(error, MissingError) or "partially initialized" in str(error):
         return None
@@ -139,9 +150,28 @@ def _lacked(error: ImportError) -> tuple[str, Callable[[], Callable[[], None]]] 
             return None
         return module, lambda: _module(module)
     found = _NAME.search(str(error))
-    if found is None or _NEEDED.match(found[2]) or (holder := sys.modules.get(found[2])) is None:
+    if found is not None and not _NEEDED.match(found[2]) and (holder := sys.modules.get(found[2])) is not None:
+        return f"{found[2]}.{found[1]}", lambda: _attribute(holder, found[1])
+    package = _broken(error, near)
+    return None if package is None else (package, lambda: _module(package))
+
+
+def _broken(error: Exception, near: Iterable[Path]) -> str | None:
+    """The installed package that code imports and that raises this while it is imported, for a reason of its own."""
+    if isinstance(error, MissingError) or by_keras(error):
         return None
-    return f"{found[2]}.{found[1]}", lambda: _attribute(holder, found[1])
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code.co_name == "<module>"]
+    names = [str(one.f_globals.get("__name__")) for one in frames if _is_of_others(Path(one.f_code.co_filename), near)]
+    if not names or any(map(_NEEDED.match, names)):
+        return None
+    package = names[0].partition(".")[0]
+    for name in [one for one in sys.modules if one == package or one.startswith(f"{package}.")]:
+        del sys.modules[name]
+    return package
+
+
+def _is_of_others(file: Path, near: Iterable[Path]) -> bool:
+    return not set(INSTALLED).isdisjoint(file.parts) and not any(folder in file.parents for folder in near)
 
 
 def _module(name: str) -> Callable[[], None]:
