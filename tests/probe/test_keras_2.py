@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -92,6 +95,33 @@ def test_the_requirements_around_a_file_say_which_keras_a_target_is_for(tmp_path
     found = {name: Targets().at(tmp_path / name / "code.py", "f").keras for name in ("old", "new", "open")}
     assert found == {"old": 2, "new": 3, "open": None}
     assert Targets(keras=3).at(tmp_path / "old" / "code.py", "f").keras == 3
+
+
+def test_modules_of_keras_2_have_the_names_that_they_had(tmp_path: Path) -> None:
+    for name in (
+        "__init__",
+        "layers/__init__",
+        "src/__init__",
+        "src/engine/__init__",
+        "src/engine/training",
+        "src/layers/__init__",
+        "src/layers/core",
+    ):
+        file = tmp_path / "tf_keras" / f"{name}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    program = (
+        "import keras_2; keras_2.take_the_name()\n"
+        "import keras, keras.layers, keras.engine.training\n"
+        "from keras.layers import core; assert core.__name__ == 'tf_keras.src.layers.core'\n"
+        "print(keras.__name__, keras.layers.__name__, keras.engine.training.__name__)\n"
+        "import keras.engine.absent"
+    )
+    own = Path(__file__).parents[2] / "xlalint/probe/worker/backends"
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{own}"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["tf_keras", "tf_keras.layers", "tf_keras.src.engine.training"], done.stderr
+    assert done.stderr.rstrip().endswith("No module named 'keras.engine.absent'")
 
 
 @pytest.mark.compiler
