@@ -72,3 +72,40 @@ def test_the_tests_of_a_caller_show_what_a_function_is_called_with(tmp_path: Pat
         assert driven.call(*positional, **keywords).shape == (2, 3)
     finally:
         driven.close()
+
+
+_LAYER = """\
+import keras
+import tensorflow as tf
+
+class Picked(keras.layers.Layer):
+    def call(self, inputs):
+        x, ids = inputs
+        if x.shape[-1] != 7 or ids.dtype != "int32":
+            raise ValueError("other inputs")
+        return tf.gather(x, ids[0], axis=1)
+"""
+_FUNCTIONAL = """\
+import keras
+import numpy as np
+from program import Picked
+
+def test_picked():
+    x, ids = keras.Input([5, 7]), keras.Input([2], dtype="int32")
+    model = keras.Model([x, ids], Picked()([x, ids]))
+    assert model.predict([np.ones([3, 5, 7], "float32"), np.ones([3, 2], "int32")]).shape == (3, 2, 7)
+"""
+
+
+def test_a_layer_is_called_as_a_model_does_that_a_test_puts_together(tmp_path: Path) -> None:
+    from xlalint.probe.worker.driving.driver import drive
+
+    (tmp_path / "program.py").write_text(_LAYER)
+    (tmp_path / "test_program.py").write_text(_FUNCTIONAL)
+    driven = drive(Targets().at(tmp_path / "program.py", "Picked.call"), lambda stage: None)
+    try:
+        assert driven.how.endswith("as `test_picked` does")
+        positional, keywords = driven.make(0, 0)
+        assert driven.call(*positional, **keywords).shape == (3, 2, 7)
+    finally:
+        driven.close()

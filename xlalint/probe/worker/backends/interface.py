@@ -52,6 +52,9 @@ class Backend(Protocol):
     def eager_execution(self) -> AbstractContextManager[None]:
         """Nothing is traced in the body; all runs as the Python that it is."""
 
+    def is_eager(self) -> bool:
+        """Whether what is being executed runs as it stands, and is not traced."""
+
     def seed(self, number: int | None) -> None:
         """Have random numbers repeat; None: as they were."""
 

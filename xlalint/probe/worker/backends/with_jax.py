@@ -65,6 +65,11 @@ def eager_execution() -> AbstractContextManager[None]:
     return found
 
 
+def is_eager() -> bool:
+    """See `Backend`. Where code is traced, so is what is recorded of it."""
+    return True
+
+
 def seed(number: int | None) -> None:
     """See `Backend`. Keras takes a number only; what is drawn later goes on from it."""
     if number is not None:

@@ -77,6 +77,11 @@ def eager_execution() -> Iterator[None]:
         tf.config.run_functions_eagerly(False)
 
 
+def is_eager() -> bool:
+    """See `Backend`."""
+    return bool(tf.executing_eagerly())
+
+
 def seed(number: int | None) -> None:
     """See `Backend`."""
     tf.random.set_seed(number)

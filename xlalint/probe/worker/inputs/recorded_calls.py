@@ -40,13 +40,16 @@ def first_call(run: Callable[[], Any], matches: Callable[[CodeType], bool]) -> R
 
 def recorded(run: Callable[[], Any], matches: Callable[[CodeType], bool], found: list[RecordedCall]) -> Any:
     """What `run` gives; `found` gets the first call of the code that `matches` as soon as it comes to it, also in the
-    threads in which a strategy runs its replicas."""
+    threads in which a strategy runs its replicas; where that is traced, as layers are when they are put together, the
+    first that is not."""
+    traced = True
 
     def called(frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call" and not found and matches(frame.f_code):
+        nonlocal traced
+        if event == "call" and traced and matches(frame.f_code) and (not found or backend.is_eager()):
             function = _function_of(frame)
             if function is not None:
-                found.append(_call(frame, function))
+                found[:], traced = [_call(frame, function)], not backend.is_eager()
 
     before, before_in_threads = sys.getprofile(), threading.getprofile()
     threading.setprofile(called)
