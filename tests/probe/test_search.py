@@ -31,6 +31,10 @@ class Window:
         self.name = "window"
         self.shown = tf.reshape(x, [rows, columns * depth])[:length]
 
+class Counter:
+    def __init__(self, x):
+        self.count = tf.Variable(tf.shape(x)[0])
+
 class Attention:
     def __init__(self, size, masked=True):
         self.size, self.masked = size, masked
@@ -108,6 +112,7 @@ def test_what_a_named_tuple_holds_is_changed_by_itself(driver: Driver, program: 
 def test_what_makes_an_object_is_called_for_the_tensors_that_it_holds(driver: Driver, program: str) -> None:
     found = driver("Window.__init__", program)
     assert found["how"].startswith("Window created with x: f32[4, 4, 4], length: ")
+    assert driver("Counter.__init__", program)["not"].startswith("it creates variables")
 
 
 def test_a_switch_is_set_otherwise_where_its_branch_fails(driver: Driver, program: str) -> None:

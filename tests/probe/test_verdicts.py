@@ -16,6 +16,7 @@ from xlalint.probe.protocol import (
     CHANCE,
     DIVERGES,
     FAILS,
+    GPU_FAILS,
     KINDS,
     READ,
     RECOMPILES,
@@ -118,6 +119,13 @@ def test_numbers_that_are_drawn_once_confirm_what_says_so_only(file: Path) -> No
     numbers = finding(6, Effect.DIVERGES, code="XLA603", name="random-numbers")
     assert statuses(judge(file, found, numbers)) == [(6, CONFIRMED)]
     assert (6, CONFIRMED) not in statuses(judge(file, found, finding(6)))
+
+
+def test_only_a_gpu_shows_what_no_gpu_holds(file: Path) -> None:
+    variable = finding(6, code="XLA413", name="int32-variable")
+    assert (6, CONFIRMED) in statuses(judge(file, outcome(file, seen(file, GPU_FAILS, 6)), variable))
+    assert (6, OPEN) in statuses(judge(file, outcome(file, seen(file, FAILS, 6)), variable))
+    assert (6, OPEN) in statuses(judge(file, outcome(file), variable))
 
 
 def test_what_fails_to_be_unpacked_confirms_the_finding_on_the_value(file: Path) -> None:

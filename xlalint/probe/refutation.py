@@ -51,6 +51,9 @@ OF_CHECKS: Final = frozenset(("ignored-assertion",))
 # The rule about numbers that are drawn by chance.
 OF_CHANCE: Final = "random-numbers"
 
+# The rule about what no GPU holds.
+OF_GPUS: Final = "int32-variable"
+
 # Rules about values that XLA wants to know when it compiles.
 _OF_CONSTANTS: Final = ("size-from-value", "position-from-value")
 
@@ -73,6 +76,7 @@ _BEYOND: Final[Mapping[str, str]] = {
         _FED,
     ),
     **dict.fromkeys(OF_EXTREMES, _OTHER_INPUTS),
+    OF_GPUS: "the finding is about GPUs, and this ran on a CPU",
     OF_CHANCE: "the finding is about random numbers, which differ at each call",
     "unrolled-loop": "the finding is about the compile time of more iterations",
 }

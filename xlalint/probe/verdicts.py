@@ -32,7 +32,7 @@ from .protocol import (
     Outcome,
     Spot,
 )
-from .refutation import OF_CHANCE, OF_EXTREMES, OF_GRADIENTS, ops_of, outside, where, why_open
+from .refutation import OF_CHANCE, OF_EXTREMES, OF_GPUS, OF_GRADIENTS, ops_of, outside, where, why_open
 from .statements import Statements
 from .target import Target
 
@@ -225,6 +225,8 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
         return None
     if observation.per == CHANCE and finding.name != OF_CHANCE:
         return None
+    if finding.name == OF_GPUS and observation.kind != GPU_FAILS:
+        return None  # elsewhere it compiles, and what fails is something else
     if finding.name == _UNROLLED or (
         observation.kind == RECOMPILES and _PER.get(finding.name, observation.per) != observation.per
     ):

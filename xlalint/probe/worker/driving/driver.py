@@ -270,6 +270,8 @@ class _Driver:
         free = caller or self.target.given or self.target.host  # to return anything
         if not free and isinstance(result, backend.DISTRIBUTED):
             raise NotDrivenError(f"it returns what its replicas return: {_APART}; the step that they run is compiled")
+        if harness.creates and any(isinstance(one, backend.VARIABLES) for one in result.values()):
+            raise NotDrivenError("it creates variables, which compiled code takes from outside")
         asked = bool(solution.attempt.reached & wanted)
         if not free and not _holds_tensors(result, asked) and not is_model(result):
             kind = type(result).__name__

@@ -43,7 +43,7 @@ class Harness:
     """What a definition asks for and how it is run.
 
     `ready` makes the thing to call of the inputs that were found; `how` puts it into words; `others`: inputs to try as
-    soon as the first guess fails.
+    soon as the first guess fails; `creates`: what it gives are the parts of a new object.
     """
 
     slots: list[Slot]
@@ -55,6 +55,7 @@ class Harness:
     state: Callable[[], list[Any]] = list
     search: Search | None = None
     others: Sequence[Assignment] = ()
+    creates: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,7 @@ def of_creation(cls: type, said: Arranged) -> Harness:
         lambda solution: f"{cls.__qualname__} created with {words_of(solution, 'call')}",
         code_of(maker),
         cls,
+        creates=True,
     )
 
 

@@ -110,7 +110,7 @@ class Refused:
         self._made.update(map(id, outputs))
         definition = op_def_registry.get(kind)
         stateful = definition is not None and definition.is_stateful
-        if kind in _FOLDED or not (stateful or any(id(one) in self._on_data for one in inputs)):
+        if kind in _FOLDED or kind in _GIVEN or not (stateful or any(id(one) in self._on_data for one in inputs)):
             return
         self._on_data.update(map(id, outputs))
         pairs = zip(attributes[::2], attributes[1::2], strict=True) if attributes else ()
