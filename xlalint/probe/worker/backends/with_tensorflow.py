@@ -16,6 +16,7 @@ import tensorflow as tf  # type: ignore[import-untyped]
 from tensorflow.python.autograph.impl import api  # type: ignore[import-untyped]
 
 from .interface import Array
+from .joined_lines import keep_numbers
 from .pretrained import keep_what_models_are_made_with
 
 NAME = "tensorflow"
@@ -50,6 +51,7 @@ def start() -> dict[str, str]:
     tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], devices)
     hide_library_frames(False)
     keep_what_models_are_made_with()
+    keep_numbers()
     return {"tensorflow": tf.__version__, "python": platform.python_version(), "keras": keras.__version__}
 
 
