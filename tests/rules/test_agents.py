@@ -244,6 +244,23 @@ SCRIPTS = {
         HEAD + MODEL + MEMORY.format("", "min(size, len(self.memory))", "if len(agent.memory) > 32:\n        ")
     ),
     "a number of rows": one(HEAD + MODEL + MEMORY.format("", "size", "")),
+    "noise as long as rows that are drawn, each joined to something": one(
+        f"""{HEAD}import random
+
+{JIT}
+def train(env, goal):
+    memory, state = [], env.reset()
+    while True:
+        joined = np.concatenate((state, goal))
+        state = env.step(joined)
+        memory.append(joined)
+        if len(memory) >= 32:
+            rows = np.array(random.sample(memory, 32))
+            step(rows, tf.random.normal(rows.shape))
+
+train(None, np.ones(3))
+"""
+    ),
     "positions of as many rows as there are yet": one(
         HEAD + JIT + RING.format("min(size, held)"), ("XLA308", "step(memory.sample(32))")
     ),

@@ -286,6 +286,25 @@ while True:
         for name, (box, found) in {"as they are": ("width // 3 * 3, height", True), "to one": ("64, 64", False)}.items()
     },
     **{
+        f"pictures of another library: {name}": one(
+            f"{HEAD}from PIL import Image\nimport sys\n\n{MODEL}for path in sys.argv[1:]:\n"
+            f"    image = Image.open(path){then}\n    print(model.predict(np.array(image)[np.newaxis] / 255.0))\n",
+            *((("XLA308", "print(model.predict("),) if found else ()),
+        )
+        for name, (then, found) in {
+            "of one size": (".resize((64, 64))", False),
+            "of half their size": ("\n    image = image.resize((image.width // 2, image.height // 2))", True),
+            "by their size": ("\n    w, h = image.size\n    image = image.resize((w // 2, h // 2))", True),
+            "on a larger one": ("\n    whole = Image.new('RGB', image.size)\n    image = whole", True),
+            "on one of one size": (
+                "\n    image.thumbnail((64, 64))\n    whole = Image.new('RGB', (64, 64))"
+                "\n    whole.paste(image, (0, 0))\n    image = whole",
+                False,
+            ),
+            "fitted": ("\n    image = ImageOps.fit(image, (64, 64))", False),
+        }.items()
+    },
+    **{
         f"pictures: {name}": one(
             f"{HEAD}import cv2\nimport sys\n\n{MODEL}for path in sys.argv[1:]:\n    image = cv2.imread(path){then}\n"
             "    print(model.predict(image[np.newaxis] / 255.0))\n",
@@ -294,6 +313,26 @@ while True:
         for name, (then, found) in {
             "of their own size": ("", True),
             "of one size": ("\n    image = cv2.resize(image, (64, 64))", False),
+            "of half their size": ("\n    image = cv2.resize(image, None, fx=0.5, fy=0.5)", True),
+            "scaled": (
+                "\n    height, width = image.shape[:2]\n    scale = 512 / max(height, width)"
+                "\n    image = cv2.resize(image, (int(width * scale), int(height * scale)))",
+                True,
+            ),
+            "cut to whole parts": (
+                "\n    image = cv2.resize(image, (image.shape[1] // 32 * 32, image.shape[0] // 32 * 32))",
+                True,
+            ),
+            "of the size that the model takes": (
+                "\n    image = cv2.resize(image, (model.input_shape[2], model.input_shape[1]))",
+                False,
+            ),
+            "put into one size": (
+                "\n    image = cv2.resize(image, (image.shape[1] // 2, image.shape[0] // 2))"
+                "\n    whole = np.zeros((64, 64, 3))\n    whole[:image.shape[0], :image.shape[1]] = image"
+                "\n    image = whole",
+                False,
+            ),
         }.items()
     },
 }

@@ -26,6 +26,20 @@ x, y, size = np.load("x.npy"), np.load("y.npy"), int(input())
 {}
 model.fit(x{}, y{}, batch_size=size)
 """
+CLAMPED = """\
+class Batches:
+    def __init__(self, x, size):
+        self.x, self.size, self.number = x, size, len(x)
+
+    def __getitem__(self, index):
+        low = index * self.size
+        high = {}
+        return self.x[low:high]
+
+batches = Batches(np.load("a.npy"), 32)
+for i in range(9):
+    step(batches[i])
+"""
 SETTINGS = """\
 from absl import flags
 
@@ -135,6 +149,59 @@ for batch in tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec
             "that returns": ("while True:", "if not path: return", "print(1)", True),
             "of a few passes": ("for _ in range(3):", "print(path)", "print(1)", True),
         }.items()
+    },
+    **{
+        f"slices that are cut where the data end: {end}": one(
+            f"{HEAD}{JIT}\n{CLAMPED.format(end)}", ("XLA302", "return self.x[low:high]")
+        )
+        for end in (
+            "np.min((low + self.size, self.number))",
+            "np.minimum(low + self.size, self.number)",
+            "np.min([self.number, low + self.size])",
+            "min(low + self.size, self.number)",
+        )
+    },
+    **{
+        f"the first batches of a dataset, {default} by default": one(
+            f"""{HEAD}import argparse
+
+{JIT}
+parser = argparse.ArgumentParser()
+parser.add_argument("--batches", type=int, default={default})
+args = parser.parse_args()
+for batch in tf.data.TFRecordDataset("a").batch(8).take(args.batches):
+    step(batch)
+""",
+            *((("XLA302", "for batch in tf.data"),) if found else ()),
+        )
+        for default, found in {"-1": True, "100": False}.items()
+    },
+    **{
+        f"a split by its constant, in batches of {size}": one(
+            f"""{HEAD}import tensorflow_datasets as tfds
+
+{JIT}
+for example in tfds.load("mnist", split=tfds.Split.TRAIN).batch({size}):
+    step(example["image"])
+""",
+            *((("XLA302", "for example in tfds"),) if found else ()),
+        )
+        for size, found in {"16": False, "128": True}.items()
+    },
+    **{
+        f"steps of {size} through rows of a known length": one(
+            f"""{HEAD}{MODEL}
+(x, y), _ = keras.datasets.mnist.load_data()
+x, y, size, start = x.reshape(-1, 784) / 255, keras.utils.to_categorical(y, 10), {size}, 0
+for number in range(50_000):
+    model.train_on_batch(x[start:start + size], y[start:start + size])
+    start += size
+    if start >= x.shape[0]:
+        start = 0
+""",
+            *((("XLA302", "model.train_on_batch("),) if found else ()),
+        )
+        for size, found in {"50": False, "70": True}.items()
     },
     "as many rows as a setting says that a batch has": one(f"{HEAD}{JIT}\n{SETTINGS.format('settings.size')}"),
     "as many rows as several batches": one(f"{HEAD}{JIT}\n{SETTINGS.format('4 * settings.size')}"),

@@ -49,6 +49,8 @@ GROWN: Final = "grown"
 MASKED: Final = "masked"
 # What makes a list longer or shorter, and the first dimension of what is made of it.
 _OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, "batch"))
+# The detail of what is joined to what it is assigned to, and gets longer each time: `x = np.append(x, row)`.
+ITSELF: Final = "itself"
 LENGTHS: Final = frozenset((FILLED, GROWN, MASKED, "sized"))
 _KEPT: Final = LENGTHS | {EVEN, LAST}  # .. and what else is true of each list that is as long
 _DEEPEST: Final = 4
@@ -104,7 +106,7 @@ def variations_of(value: Value | None, depth: int = 0) -> tuple[Variation, ...]:
 
 def of_sizes(varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
     """Those of the variations that say that a size differs; not how large the batches of one dataset are."""
-    return tuple(variation for variation in varies if variation.kind not in _OF_NO_SIZE)
+    return tuple(each for each in varies if each.kind not in _OF_NO_SIZE and (each.kind != "joined" or each.detail))
 
 
 def _inside(value: Sequence | Dict | OneOf) -> Iterator[Value]:
@@ -334,6 +336,11 @@ def sizes_of(value: Value) -> tuple[Variation, ...]:
     """Why a list or an array has another number of elements each time."""
     varies = value.varies if isinstance(value, Array | Sequence | Unknown | Tensor) else ()
     return tuple(variation for variation in varies if variation.kind in LENGTHS and not variation.axis)
+
+
+def sized_by(size: Value | None, location: Location) -> tuple[Variation, ...]:
+    """Why what is made in a size has another one each time: a number in it is another one."""
+    return (Variation("sized", location),) if of_sizes(variations_of(size)) else ()
 
 
 def padded(row: tuple[Variation, ...], padding: tuple[Variation, ...]) -> tuple[Variation, ...] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ...syntax import nodes as cst
 from ..domain.counts import Count, Rows, computed, named, negative
@@ -31,13 +31,17 @@ def rows(frame: Frame, value: Value | None, node: cst.CSTNode | None) -> Rows | 
             return None
 
 
-def written(frame: Frame, node: cst.CSTNode) -> Rows | None:
-    """What an expression says of a number that is not known: its name, and how it is computed."""
+def written(
+    frame: Frame, node: cst.CSTNode, value_of: Callable[[cst.BaseExpression], Value] | None = None
+) -> Rows | None:
+    """What an expression says of a number that is not known: its name, and how it is computed. `value_of`: says what
+    is known of the names in it."""
     match node:
         case cst.Integer():
             return node.evaluated_value
         case cst.Name() | cst.Attribute():
-            return named(_called(frame, node))
+            known = None if value_of is None else rows_of(value_of(node))
+            return named(_called(frame, node)) if known is None else known
         case cst.Call(func=cst.Name(value="len"), args=[cst.Arg(value=counted)]):
             return length(frame, counted)
         case cst.Subscript(
@@ -46,12 +50,12 @@ def written(frame: Frame, node: cst.CSTNode) -> Rows | None:
         ):
             return length(frame, counted)
         case cst.Call(func=cst.Name(value="int" | "float"), args=[cst.Arg(value=counted)]):
-            return written(frame, counted)
+            return written(frame, counted, value_of)
         case cst.UnaryOperation(operator=cst.Minus(), expression=counted):
-            number = written(frame, counted)
+            number = written(frame, counted, value_of)
             return None if number is None else negative(number)
         case cst.BinaryOperation(left=left, operator=operator, right=right):
-            return computed(type(operator), written(frame, left), written(frame, right))
+            return computed(type(operator), written(frame, left, value_of), written(frame, right, value_of))
         case _:
             return None
 

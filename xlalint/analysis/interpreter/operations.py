@@ -149,7 +149,10 @@ class Operations(Interpreter):
         match left, right:
             case Static(a), Static(b):
                 made = fold(type(sign), a, b)
-                varies = () if type(sign) in _REMAINDERS else united(left.varies, right.varies)
+                varies = united(left.varies, right.varies)
+                if type(sign) in _REMAINDERS:  # a few numbers come of counters; a part of a size is another one
+                    divided = not isinstance(sign, cst.Modulo | cst.ModuloAssign)
+                    varies = tuple(each for each in varies if divided and each.kind == "number" and not each.detail)
                 return replace(made, varies=varies) if varies else made
             case (Array("int", None, ()), Static(varies=(_, *_) as varies)) | (
                 Static(varies=(_, *_) as varies),

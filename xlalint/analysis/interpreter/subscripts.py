@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.bounds import FIRST, indexed
-from ..domain.counts import Rows, between
+from ..domain.counts import Rows, between, is_multiple, minus
 from ..domain.joins import as_tuple, element_of, join_all, without_none
 from ..domain.kinds import as_tensor, is_mixed, of_the_trace
 from ..domain.operators import (
@@ -51,7 +51,7 @@ from ..program.stepped_slices import leaves_a_rest
 from ..record import replace
 from .asked_backends import of_variable
 from .contexts import NOT_TRACED, ContextKind
-from .counting import rows
+from .counting import rows, written
 from .dimensions import dimension_at, read_at, report_dimension
 from .events import Consume, HostRead, IndexWith
 from .frames import Arguments, Frame, note_size
@@ -74,6 +74,9 @@ class Subscripts(Interpreter):
     def _subscript(self, frame: Frame, node: cst.Subscript) -> Value:
         base = self.evaluate(frame, node.value)
         index = tuple(self.index_element(frame, element.slice) for element in node.slice)
+        if isinstance(base, Array) and base.length is not None and self._comes_out_even(frame, node, base.length):
+            counter = self.counter(frame, node)
+            index = (Slice(counter, counter, None), *index[1:])
         part = self.subscript(frame, node, base, index)
         part = read_at(part, Location(frame.unit, node)) if type(part) is Static and part.dimension else part
         if frame.context.kind not in NOT_TRACED:
@@ -103,6 +106,17 @@ class Subscripts(Interpreter):
                 case Array(length=int(length)), (Slice(stop=Static(int(size))),) if size > 0 and length % size == 0:
                     self._fronts[node] = False
         return self._fronts[node]
+
+    def _comes_out_even(self, frame: Frame, node: cst.Subscript, length: Rows) -> bool:
+        """Whether slices that go through so many rows, step by step, leave none."""
+        match node.slice[0].slice:
+            case cst.Slice(lower=lower, upper=upper) as piece if lower and upper and self._rests.get(piece):
+                first, end = (
+                    written(frame, bound, lambda name: self.evaluate(frame, name)) for bound in (lower, upper)
+                )
+                return first is not None and end is not None and is_multiple(length, minus(end, first))
+            case _:
+                return False
 
     def index_element(self, frame: Frame, element: cst.BaseSlice) -> Value:
         if isinstance(element, cst.Index):

@@ -340,6 +340,9 @@ def _first(step: Step) -> ApiObject:
     dataset that is repeated has given all before."""
     rows, known = rows_of(step.get("count") or NONE), step.facts.count
     count = rows if isinstance(rows, int) else None
+    match step.get("count"):
+        case Static(setting=Setting(int() as usual)) if usual < 0:  # all of them, if nobody asks for fewer
+            rows = count = usual
     again = step.facts.endless and (count is None or count >= _MANY)
     all_of_them = step.facts.batch is None or again
     kept = step.element if all_of_them else among_first(step.element, count, known)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from ...syntax import nodes as cst
 from ..domain.kinds import leaves
 from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
-from ..domain.varying_shapes import MASKED, last_batches, variations_of, varied
+from ..domain.varying_shapes import ITSELF, MASKED, last_batches, variations_of, varied
 from ..files.unit import Location
 
 READ: Final = "read"  # from a file: of its own size
@@ -65,7 +66,18 @@ def _joined(arguments: Mapping[str, Value], location: Location) -> Variation:
     for value in arguments.values():
         if any(variation.location == location for variation in variations_of(value)):
             return Variation("grows", location)
-    return Variation("joined", location)
+    return Variation("joined", location, detail=ITSELF if _is_assigned_to_part(location) else "")
+
+
+def _is_assigned_to_part(location: Location) -> bool:
+    """Whether a result is assigned to what is a part of it."""
+    match next(iter(location.unit.around(location.node)), None):
+        case cst.Assign(targets=[cst.AssignTarget(target=target)]):
+            name = location.unit.code(target)
+            parts = (part for part in cst.within(location.node) if isinstance(part, cst.Name | cst.Attribute))
+            return any(location.unit.code(part) == name for part in parts)
+        case _:
+            return False
 
 
 def _size_varies(arguments: Mapping[str, Value]) -> bool:

@@ -27,12 +27,13 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, of_sizes, variations_of, varied
+from ..domain.varying_shapes import LAST, of_sizes, sized_by, variations_of, varied
 from ..record import replace
 from . import datasets as pipelines
 from . import tokenizers as texts
 from .call import Call
 from .dtypes import dtype_of, named_dtype
+from .host_shapes import READ
 from .keras_classes import kind_of
 from .measured_results import measured
 from .object_tables import ATTRIBUTES, CALLS, LAYER_CALLS, METHODS
@@ -102,6 +103,10 @@ def _array_attribute(owner: Array, name: str) -> Value:
             return _shape_of(owner)
         case "T" | "real" | "imag" | "flat":
             return owner
+        case "size" if any(each.kind == READ for each in owner.varies):  # of a picture: width and height
+            return _shape_of(owner)
+        case "width" | "height" if owner.varies:
+            return _shape_of(owner).element or STATIC
         case "ndim" | "size" | "dtype" | "itemsize" | "nbytes":
             return STATIC
         case _:
@@ -241,6 +246,8 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], locat
                 box = next(iter(arguments.values()), NONE)
                 fixed = isinstance(box, Sequence) and all(isinstance(it, Static) and it.known for it in box.items or ())
                 return Array(owner.dtype) if fixed else owner
+            if method == "resize":
+                return Array(owner.dtype, varies=sized_by(next(iter(arguments.values()), None), location))
             return owner if method in _KEEPING else Array(owner.dtype)
         case Sequence("tuple", items):
             return _shape_method(owner, items, method)

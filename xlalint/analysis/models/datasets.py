@@ -9,6 +9,7 @@ from ..domain.joins import join_all
 from ..domain.values import (
     NONE,
     UNKNOWN,
+    Api,
     ApiObject,
     Dependence,
     Dict,
@@ -30,6 +31,7 @@ from ..library import datasets as pipelines
 from ..library.dtypes import named_dtype
 from ..library.public_datasets import examples_of, splits_of
 
+_SPLIT: Final = "tensorflow_datasets.Split."
 _FEATURE: Final = "tf.io.FixedLenFeature"
 _TRANSFORMATIONS: Final = "tf.data.experimental."
 # What `apply` is passed, and the methods of datasets that do the same to the shapes of the elements.
@@ -199,11 +201,11 @@ def _load(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
         case _:
             name = ""
     loaded: Value
-    match arguments.get(1, "split"):
+    match _split(arguments.get(1, "split")):
         case None | Static(None):
             loaded = Dict({split: _examples(name, Static(split)) for split in splits_of(name)}, _examples(name, NONE))
         case Sequence(kind, tuple(items)):
-            loaded = Sequence(kind, tuple(_examples(name, split) for split in items))
+            loaded = Sequence(kind, tuple(_examples(name, _split(item) or NONE) for item in items))
         case Sequence():
             loaded = Sequence("list", None, _examples(name, NONE))
         case Static(str()) as split:
@@ -217,6 +219,15 @@ def _load(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
             return Sequence("tuple", (loaded, UNKNOWN))
         case _:
             return None
+
+
+def _split(value: Value | None) -> Value | None:
+    """A split by its name, which has a constant of its own: `tfds.Split.TRAIN`."""
+    match value:
+        case Api(constant) if constant.startswith(_SPLIT):
+            return Static(constant.removeprefix(_SPLIT).lower())
+        case _:
+            return value
 
 
 def _examples(name: str, split: Value) -> ApiObject:

@@ -80,10 +80,20 @@ def _examples(interpreter: Interpreter, frame: Frame, arguments: Arguments, node
             return None
 
 
+def _one_hot(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`to_categorical(labels)`: a row for each label."""
+    match arguments.get(0, "y"):
+        case Array(length=length, varies=varies):
+            return Array("float", length, tuple(each for each in varies if not each.axis))
+        case _:
+            return None
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **dict.fromkeys(("sklearn.utils.gen_batches", "sklearn.utils.gen_even_slices"), _slices),
     **dict.fromkeys(("more_itertools.chunked", "more_itertools.more.chunked", "itertools.batched"), _chunks(0)),
     "sklearn.model_selection.train_test_split": _halves,
+    **dict.fromkeys(("keras.utils.to_categorical", "keras.utils.np_utils.to_categorical"), _one_hot),
     **{f"sklearn.datasets.make_{name}": _examples for name in ("classification", "circles", "moons", "regression")},
     **dict.fromkeys(("toolz.partition_all", "cytoolz.partition_all"), _chunks(1)),
 }

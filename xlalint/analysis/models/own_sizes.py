@@ -6,7 +6,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.values import NONE, STATIC, Array, Sequence, Value, Variation
-from ..domain.varying_shapes import variations_of
+from ..domain.varying_shapes import sized_by, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Arguments, Frame
@@ -40,6 +40,30 @@ def _as_array(interpreter: Interpreter, frame: Frame, arguments: Arguments, node
     return Array("float", varies=variations_of(picture)) if isinstance(picture, Array) else None
 
 
+def _resized(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`cv2.resize(picture, (width, height))`, or by a factor of what it has."""
+    picture, size = arguments.get(0, "src"), arguments.get(1, "dsize")
+    if not isinstance(picture, Array):
+        return None
+    if size in (None, NONE) or {"fx", "fy"} & arguments.keywords.keys():
+        return picture
+    return _of_size(frame, size, node)
+
+
+def _reshaped(keyword: str) -> FunctionModel:
+    """`resize(picture, size)`; `keyword`: what the size is called."""
+
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+        return _of_size(frame, arguments.get(1, keyword), node)
+
+    return handle
+
+
+def _of_size(frame: Frame, size: Value | None, node: cst.BaseExpression) -> Array:
+    """A picture of a size, which is another one each time if one of its numbers is."""
+    return Array("int", varies=sized_by(size, Location(frame.unit, node)) if frame.context.kind in NOT_TRACED else ())
+
+
 def _sound(place: int) -> FunctionModel:
     """Samples and their rate, in one order or the other."""
 
@@ -57,6 +81,9 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "keras.utils.load_img": _loaded,
     "keras.utils.img_to_array": _as_array,
     "cv2.cvtColor": _as_array,
+    "cv2.resize": _resized,
+    "skimage.transform.resize": _reshaped("output_shape"),
+    **dict.fromkeys(("PIL.Image.new", "PIL.ImageOps.fit", "PIL.ImageOps.pad"), _reshaped("size")),
     "librosa.load": _sound(0),
     "librosa.core.load": _sound(0),
     "soundfile.read": _sound(0),

@@ -19,8 +19,8 @@ def leaves_a_rest(unit: Unit, piece: cst.Slice) -> bool:
     named = _Named(unit)
     lower, upper = named.meant(piece.lower), named.meant(piece.upper)
     match upper:
-        case cst.Call(func=cst.Name(value="min"), args=[_, _]):
-            ends = [named.meant(arg.value) for arg in upper.args]
+        case cst.Call() if len(bounds := _smaller_of(upper)) > 1:
+            ends = [named.meant(bound) for bound in bounds]
             follows = any(named.follows(lower, end) is not None for end in ends)
             return follows and not any(isinstance(end, cst.Integer) for end in ends)
     step = named.follows(lower, upper)
@@ -28,6 +28,20 @@ def leaves_a_rest(unit: Unit, piece: cst.Slice) -> bool:
         return False
     compared = {text for node in cst.within(unit.tree) for text in named.compared(node)}
     return named.text(lower) in compared and named.text(upper) not in compared
+
+
+def _smaller_of(call: cst.Call) -> list[cst.BaseExpression]:
+    """What a call takes the smallest of: `min(a, b)`, `np.minimum(a, b)`, `np.min((a, b))`."""
+    match call:
+        case cst.Call(func=cst.Name("min") | cst.Attribute(attr=cst.Name("minimum")), args=[first, second]):
+            return [first.value, second.value]
+        case cst.Call(
+            func=cst.Name("min") | cst.Attribute(attr=cst.Name("min" | "amin")),
+            args=[cst.Arg(cst.Tuple(elements) | cst.List(elements))],
+        ):
+            return [element.value for element in elements]
+        case _:
+            return []
 
 
 def _factors(product: cst.BinaryOperation) -> tuple[tuple[cst.BaseExpression, cst.BaseExpression], ...]:
