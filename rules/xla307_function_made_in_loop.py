@@ -3,11 +3,16 @@
 ## What it does
 Reports `tf.function(jit_compile=True)` inside a Python loop, as a decorator or as a call. Also reports a function that
 creates a compiled function, or has a factory create it, and calls it, if a loop calls that function. With a target, a
-plain `tf.function` counts as well, since the target compiles it.
+plain `tf.function` counts as well, since the target compiles it. Reports a Keras model of layers that another model
+has, if each iteration or call creates it and asks it to predict.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU: the compiled code belongs to the function object that `tf.function` returns.
 Four iterations cost four compilations, even for the same Python function and the same shapes.
+
+Measured with Keras 3.15: Keras compiles the steps of each model. `keras.Model(model.inputs, layer.output)` that each of
+four calls creates and predicts with costs four compilations, although its layers are the same. Created once, it costs
+one.
 
 Measured with JAX 0.10.2: the compiled code belongs to the Python function. `jax.jit(f)` in a loop compiles once if `f`
 is a function of a module, and in each iteration if it is a lambda, a function that the loop defines, a bound method, or
@@ -43,6 +48,14 @@ from xlalint.analysis.interpreter.events import CallOwnCompiled, Event, MakeComp
 from xlalint.linter.rule import Bad, Draft, Effect, Good, OnJax, Rule, Runs, Severity
 
 HELP = "create it once before the loop, and pass what changes as an argument"
+
+
+MODEL = """
+import keras
+import numpy as np
+
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3), keras.layers.Dense(2)])
+"""
 
 
 class FunctionMadeInLoop(Rule):
@@ -144,8 +157,47 @@ for _ in range(4):
             severity=Severity.WARNING,
             why="a factory that each epoch calls",
         ),
+        Bad(
+            f"""{MODEL}
+def features(x):
+    part = keras.Model(model.inputs, model.layers[0].output)
+    part.compile(jit_compile=True)
+    return part.predict(x, verbose=0)
+
+for _ in range(4):
+    features(np.ones((8, 4), "float32"))
+""",
+            ["keras.Model(model.inputs, model.layers[0].output)"],
+            Runs(4),
+            severity=Severity.WARNING,
+            why="of the same layers, but each model has its own steps",
+        ),
+        Bad(
+            f"""{MODEL}
+for layer in model.layers:
+    part = keras.Model(inputs=model.inputs, outputs=layer.output)
+    part.compile(jit_compile=True)
+    part.predict(np.ones((8, 4), "float32"), verbose=0)
+""",
+            ["keras.Model(inputs=model.inputs, outputs=layer.output)"],
+            Runs(2),
+        ),
     )
     good = (
+        Good(
+            f"""{MODEL}
+part = keras.Model(model.inputs, model.layers[0].output)
+part.compile(jit_compile=True)
+
+def features(x):
+    return part.predict(x, verbose=0)
+
+for _ in range(4):
+    features(np.ones((8, 4), "float32"))
+""",
+            Runs(1),
+            why="created once",
+        ),
         Good(
             """
 for rate in (0.1, 0.2):
@@ -274,6 +326,11 @@ for i in range(4):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case CallOwnCompiled(again=True, model=True):
+                what = "each iteration or call creates this model of layers that another one has"
+                help = "create the model once, before the loop, and only call `predict` in it"
+                yield Draft(f"{what}: XLA compiles its prediction again", Effect.RECOMPILES, help)
+                return
             case MakeCompiled(in_loop=True):
                 where = "each loop iteration"
             case CallOwnCompiled(again=True):

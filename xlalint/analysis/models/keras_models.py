@@ -48,6 +48,7 @@ from .callbacks import run_callbacks
 from .compilation import asked_by, show_setting
 from .held_layers import report_held
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, whole_batches, yielded
+from .remade_models import report_remade
 
 # The methods of a model that run its compiled steps, with the step that each argument goes through. Of a dataset the
 # elements go there one by one, of arrays pieces of one size.
@@ -324,6 +325,8 @@ def _run(
     entry = f"the steps of `{frame.unit.code(node.func)}`, which XLA compiles ({how.why})"
     context = Context(ContextKind.XLA, False, entry, by_keras=True)
     certain = how.jit is True
+    if certain and method in ("predict", "predict_on_batch"):
+        report_remade(interpreter, frame, context, node)
     if method in _STEPS:
         report_feed(
             interpreter,
