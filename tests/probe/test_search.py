@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.probe.target import Parameter
+from xlalint.probe.target import Frame, Parameter
 from xlalint.sources.specs import Literal, spec
 
 from .driver import Driver
@@ -34,6 +34,9 @@ class Window:
 class Counter:
     def __init__(self, x):
         self.count = tf.Variable(tf.shape(x)[0])
+
+def counter_of(x):
+    return Counter(x).count
 
 class Attention:
     def __init__(self, size, masked=True):
@@ -112,7 +115,8 @@ def test_what_a_named_tuple_holds_is_changed_by_itself(driver: Driver, program: 
 def test_what_makes_an_object_is_called_for_the_tensors_that_it_holds(driver: Driver, program: str) -> None:
     found = driver("Window.__init__", program)
     assert found["how"].startswith("Window created with x: f32[4, 4, 4], length: ")
-    assert driver("Counter.__init__", program)["not"].startswith("it creates variables")
+    callers = (Frame(program, "counter_of"),)
+    assert driver("Counter.__init__", program, callers=callers)["not"].startswith("it creates variables")
 
 
 def test_a_switch_is_set_otherwise_where_its_branch_fails(driver: Driver, program: str) -> None:

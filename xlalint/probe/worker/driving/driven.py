@@ -23,11 +23,14 @@ class Partly:
 
 class NotDrivenError(Exception):
     """The target cannot be called. The text is one line, and names what the user can write to help; `by_keras`: whether
-    Keras raised what it is about; `partly`: how to come to lines in question all the same."""
+    Keras raised what it is about; `partly`: how to come to lines in question all the same; `in_no_way`: whatever calls
+    it."""
 
-    def __init__(self, text: str, *, by_keras: bool = False, partly: Partly | None = None) -> None:
+    def __init__(
+        self, text: str, *, by_keras: bool = False, partly: Partly | None = None, in_no_way: bool = False
+    ) -> None:
         super().__init__(text)
-        self.by_keras, self.partly = by_keras, partly
+        self.by_keras, self.partly, self.in_no_way = by_keras, partly, in_no_way
 
 
 @dataclass

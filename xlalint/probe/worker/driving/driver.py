@@ -146,8 +146,8 @@ class _Driver:
             ways += self._of_objects()
         try:
             return self._by_itself(_BEFORE_OTHERS if ways else 1.0)
-        except NotDrivenError:
-            for number, way in enumerate(ways):
+        except NotDrivenError as error:
+            for number, way in enumerate(() if error.in_no_way else ways):
                 try:
                     return way(1.0 / (len(ways) - number))
                 except NotDrivenError:
@@ -271,7 +271,8 @@ class _Driver:
         if not free and isinstance(result, backend.DISTRIBUTED):
             raise NotDrivenError(f"it returns what its replicas return: {_APART}; the step that they run is compiled")
         if harness.creates and any(isinstance(one, backend.VARIABLES) for one in result.values()):
-            raise NotDrivenError("it creates variables, which compiled code takes from outside")
+            said = "it creates variables, which compiled code takes from outside"
+            raise NotDrivenError(said, in_no_way=True)
         asked = bool(solution.attempt.reached & wanted)
         if not free and not _holds_tensors(result, asked) and not is_model(result):
             kind = type(result).__name__
