@@ -38,6 +38,16 @@ class Counter:
 def counter_of(x):
     return Counter(x).count
 
+class Shape(typing.Protocol):
+    def area(self): ...
+
+class Square(Shape):
+    def area(self):
+        return 4.0
+
+def covered(x, shape: Shape):
+    return x * shape.area()
+
 class Attention:
     def __init__(self, size, masked=True):
         self.size, self.masked = size, masked
@@ -117,6 +127,10 @@ def test_what_makes_an_object_is_called_for_the_tensors_that_it_holds(driver: Dr
     assert found["how"].startswith("Window created with x: f32[4, 4, 4], length: ")
     callers = (Frame(program, "counter_of"),)
     assert driver("Counter.__init__", program, callers=callers)["not"].startswith("it creates variables")
+
+
+def test_a_protocol_stands_for_the_classes_that_have_it(driver: Driver, program: str) -> None:
+    assert driver("covered", program)["inputs"] == ["x: f32[4, 4]", "shape: Square()"]
 
 
 def test_a_switch_is_set_otherwise_where_its_branch_fails(driver: Driver, program: str) -> None:

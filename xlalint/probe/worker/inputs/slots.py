@@ -359,7 +359,7 @@ def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
     """Objects of a class: with the first choice for each argument that it needs, if those are few."""
     if issubclass(cls, BaseException) or cls in (object, type) or depth > _DEEPEST:
         return ()
-    if inspect.isabstract(cls):
+    if _is_abstract(cls):
         found = [choice for subclass in subclasses(cls) for choice in of_class(subclass, depth + 1)]
         # What needs the least is the likeliest to be right.
         return tuple(sorted(found, key=lambda choice: len(str(choice)))[:_DEEPEST])
@@ -391,9 +391,13 @@ def subclasses(cls: Any) -> list[Any]:
     while pending and len(found) < _MOST_HEIRS:
         subclass = pending.pop(0)
         pending += subclass.__subclasses__()
-        if not inspect.isabstract(subclass):
+        if not _is_abstract(subclass):
             found.append(subclass)
     return found
+
+
+def _is_abstract(cls: Any) -> bool:
+    return inspect.isabstract(cls) or getattr(cls, "_is_protocol", False) is True
 
 
 def _made_of(cls: Any, first: Mapping[str, Form | ObjectInput]) -> ObjectInput:
