@@ -268,6 +268,40 @@ class Agent:
         best = tf.where(x > 0)
         return self.learn(x).numpy(), best
 """,
+    "what an object returns, by its class and its attributes": """\
+import tensorflow as tf
+
+class Squeeze(tf.keras.layers.Layer):
+    def __init__(self, pairs=False):
+        super().__init__()
+        self.pairs = pairs
+
+    def call(self, x, more=None):
+        if self.pairs and more is not None:
+            return x, more
+        return x
+
+class Norm(tf.keras.layers.Layer):
+    def call(self, x, more=None):
+        return x, 0.0
+
+class Flow(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.parts = [Squeeze(), Norm()]
+
+    def call(self, x):
+        more = None
+        for part in self.parts:
+            if isinstance(part, Squeeze):
+                if part.pairs:
+                    x, more = part(x, more)
+                else:
+                    x = part(x)
+            else:
+                x, _ = part(x)
+        return x
+""",
     "an object of which a test says the class": """\
 import argparse
 

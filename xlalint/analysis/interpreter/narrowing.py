@@ -42,6 +42,7 @@ from ..library.class_checks import (
 )
 from ..record import replace
 from . import asked_backends
+from .contexts import NOT_TRACED
 from .frames import Frame
 from .interface import Interpreter
 
@@ -134,7 +135,8 @@ def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bo
             func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=kinds)]
         ):
             names = class_names(interpreter, frame, kinds)
-            _narrow_objects(frame, name, asked_classes(interpreter, frame, kinds), outcome)
+            if outcome and frame.context.kind in NOT_TRACED:
+                _narrow_objects(frame, name, asked_classes(interpreter, frame, kinds))
             _narrow_kind(frame, name, names, outcome)
             _narrow_backend(interpreter, frame, names, outcome, name)
         case cst.Call(
@@ -271,8 +273,9 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
         frame.env[name] = join_all(*kept)
 
 
-def _narrow_objects(frame: Frame, name: str, asked: tuple[Value, ...], outcome: bool) -> None:
-    """Of the project's objects that a name may stand for, those that are of the classes, or those that are not."""
+def _narrow_objects(frame: Frame, name: str, asked: tuple[Value, ...]) -> None:
+    """Of the project's objects that a name may stand for, those that are of the classes. Where code is
+    traced nobody asks this: what an object returns hangs together with its attributes, which are not told apart."""
     assert frame.env is not None
     classes = [one.cls for one in asked if isinstance(one, ClassValue)]
     value = frame.env.get(name)
@@ -280,8 +283,7 @@ def _narrow_objects(frame: Frame, name: str, asked: tuple[Value, ...], outcome: 
         return
 
     def is_kept(option: Value) -> bool:
-        of_them = isinstance(option, Instance) and any(cls in option.cls.mro for cls in classes)
-        return of_them if outcome else not of_them
+        return isinstance(option, Instance) and any(cls in option.cls.mro for cls in classes)
 
     kept = [option for option in value.options if not isinstance(option, Instance | Static) or is_kept(option)]
     if kept:
