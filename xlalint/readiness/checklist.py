@@ -148,7 +148,7 @@ LINES: Final = (
     Line(
         "scope",
         "model, optimizer and metrics are created in `strategy.scope()`",
-        ("XLA502",),
+        ("XLA502", "XLA512"),
         "scope",
         f"{_NO_STRATEGY}, with `with strategy.scope():` around the code that creates the model",
     ),

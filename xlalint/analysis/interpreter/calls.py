@@ -55,6 +55,7 @@ from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
     is_strategy,
+    passes_strategy,
     runs_eagerly,
     sets_up,
     shows_xla,
@@ -222,7 +223,8 @@ class Calls(Interpreter):
             if self.project.files.jax:
                 self.show(frame, Shows.TAPE, node, f"`{name}`")
         frame.summary.evaluates |= measures(name)
-        if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
+        told = self.strategies and (passes_strategy(bound) or (compiled and asks_for_complex128(bound, result)))
+        if told or sets_up(name):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
         report_bounded(self, frame, bound, node, name)
         if self.project.files.jax and compiled and name.startswith("tf."):
@@ -361,6 +363,8 @@ class Calls(Interpreter):
     def _call_unknown(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """Something outside the project: what it does with functions that it is passed is not known."""
         self.refute_tensor(frame, callee)
+        if self.strategies and passes_strategy((bound := bind_api(None, arguments))[0]):
+            self.report_setup(frame, "", None, *bound, UNKNOWN, node)
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             name = node.func.attr.value
             if name in OF_OTHERS:

@@ -182,6 +182,11 @@ def is_strategy(value: Value) -> bool:
     return isinstance(value, ApiObject) and value.method is None and _STRATEGY.match(value.api) is not None
 
 
+def passes_strategy(arguments: Mapping[str, Value]) -> bool:
+    """Whether a call is passed a strategy, or what may be one."""
+    return any(is_strategy(option) for value in arguments.values() for option in options(value))
+
+
 def is_tpu(strategy: Value) -> bool:
     """Whether it is a strategy for TPUs."""
     return isinstance(strategy, ApiObject) and "TPUStrategy" in strategy.api

@@ -66,7 +66,10 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         ),
         "A strategy trains a model whose variables, or whose optimizer or metrics, were created outside its scope, so"
         " that they have no copies on its devices.",
-        (candidate("XLA502", "something was created outside the strategy's scope"),),
+        (
+            candidate("XLA502", "something was created outside the strategy's scope"),
+            candidate("XLA512", "no `strategy.run` runs the step that trains it"),
+        ),
     ),
     Pattern(
         wording(
