@@ -46,6 +46,28 @@ net.fit(rows, epochs=3, callbacks=[Warm()])
 """
 FLAG: Final = "  # flagged"
 OF_EPOCHS: Final = {"method": "on_epoch_end", "arguments": "epoch, "}
+SUMMED: Final = """\
+import tensorflow as tf
+
+class Trainer:
+    def __init__(self, model, loss, rows, optimizer):
+        self.model, self.loss, self.rows, self.optimizer = model, loss, rows, optimizer
+
+    @tf.function
+    def learn(self, row):
+        with tf.GradientTape() as tape:
+            found = self.loss(row["y"], self.model(row["x"], True))
+        gradients = tape.gradient(found, self.model.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+        return found
+
+    def run(self):
+        for epoch in range(5):
+            total = 0
+            for step, row in enumerate(self.rows):
+                total += self.learn(row)
+            print(float(total / (step + 1)))
+"""
 HELD: Final = """\
 import tensorflow as tf
 
@@ -426,6 +448,7 @@ PROGRAMS["a batch that is given up"] = GIVEN_UP.format(
     test="if ended:\n            at, ended = 0, False\n            continue", flagged=""
 )
 PROGRAMS["a batch that is not"] = GIVEN_UP.format(test="at = 0 if ended else at", flagged=FLAG)
+PROGRAMS["results of a compiled function that are added up"] = SUMMED
 EVALUATION: Final = """\
 import tensorflow as tf
 

@@ -203,6 +203,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         a.variable and b.variable,
         a.mixed or b.mixed,
         united(a.varies, b.varies),
+        returned=a.returned and b.returned,
         of_tensorflow=a.of_tensorflow and b.of_tensorflow,
         traced=a.traced and b.traced,
         python=a.python and b.python,

@@ -244,6 +244,7 @@ class Operations(Interpreter):
             of_tensorflow=all(tensor.of_tensorflow for tensor in tensors),
             traced=any(tensor.traced for tensor in tensors),
             python=all(tensor.python for tensor in tensors),
+            returned=all(tensor.returned for tensor in tensors),
         )
 
     EXPRESSIONS: ClassVar[Handlers[Value]] = {
