@@ -415,6 +415,16 @@ compiler(len(sys.argv) > 9 and not DEFERRED)(labels)(tf.ones([3]))
 def f(x):
     return x * 2.0
 """
+# How many rows a ragged tensor has is a shape, whatever their lengths are.
+RAGGED_ROWS: Final = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def f(x):
+    lengths = tf.cast(x[0], tf.int64)
+    rows = tf.RaggedTensor.from_row_lengths(tf.range(2.0), lengths, validate=False)
+    return tf.range(rows.nrows()) + lengths
+"""
 CODE: Final = {
     "what Python asks for": ASKED_BY_PYTHON,
     "what may be a structure": STRUCTURES,
@@ -428,6 +438,7 @@ CODE: Final = {
     "a tensor for one annotation, a list for another": ANNOTATED_TWICE,
     "a flag that the host chooses": CHOSEN_ON_HOST,
     "a flag that a setting turns off": FLAG_TURNED_OFF,
+    "rows of a ragged tensor": RAGGED_ROWS,
 }
 
 

@@ -81,7 +81,7 @@ METHODS: Final = {
     "tf.RaggedTensor": {
         "like/?": "to_tensor",
         "int/1": "row_lengths bounding_shape row_starts row_limits value_rowids",
-        "int/0": "nrows",
+        "int/0/shape": "nrows",
         "shape": "get_shape",
         "self": "with_values with_flat_values with_row_splits_dtype merge_dims",
         "static": "to_list numpy",
