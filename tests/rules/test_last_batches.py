@@ -319,6 +319,25 @@ main()
         ("XLA302", "images = "),
         ("XLA302", "labels = "),
     ),
+    **{
+        f"zipped, of attributes that are assigned again, {what}": one(
+            f"""{HEAD}{MODEL}
+class Data:
+    def __init__(self, names):
+        self.a, self.b = (tf.data.TFRecordDataset(name).map(tf.io.parse_tensor) for name in names)
+        self.a = self.a.shuffle(9).batch(8{drop})
+        self.b = self.b.shuffle(9).batch(8{drop})
+
+data = Data(["a", "b"])
+model.fit(tf.data.Dataset.zip((data.a, data.b)))
+""",
+            *found,
+        )
+        for what, drop, found in (
+            ("with the rest", "", (("XLA302", "self.a = self.a"), ("XLA302", "self.b = self.b"))),
+            ("without it", ", drop_remainder=True", ()),
+        )
+    },
     "batched after it repeats, in a branch": one(
         f"{HEAD}{MODEL}def load(training):\n    data = tf.data.TFRecordDataset('a')\n    if training:\n"
         "        data = data.shuffle(9).repeat()\n    return data.batch(8, drop_remainder=training)\n\n"

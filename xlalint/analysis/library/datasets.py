@@ -13,6 +13,7 @@ from ..domain.values import (
     Array,
     Dependence,
     Dict,
+    OneOf,
     Origin,
     Pipeline,
     Sequence,
@@ -183,6 +184,8 @@ def _datasets_in(value: Value) -> list[ApiObject]:
             return [value]
         case Sequence(items=tuple(items)):
             return [part for item in items for part in _datasets_in(item)]
+        case OneOf(options):  # an attribute that was assigned again: the last dataset that it was
+            return [part for option in options for part in _datasets_in(option)][-1:]
         case _:
             return []
 
