@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -9,6 +10,10 @@ import pytest
 from rules.xla607_state_while_tracing import OUT_OF_SCOPE, StateWhileTracing
 from xlalint.authoring import examples
 from xlalint.linter.rule import Bad, Good, Runs
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
+
+from .marked import flagged, marked
 
 LAYER: Final = """
 import keras
@@ -143,3 +148,100 @@ def test_what_the_caller_reads_first_is_kept(example: Bad) -> None:
 @pytest.mark.parametrize("example", [*SILENT, *KEPT])
 def test_fit_runs_or_breaks_as_said(example: Bad | Good) -> None:
     assert list(examples.claimed(example, examples.measured_claim(example))) == []
+
+
+READ_NEXT: Final = """\
+import keras
+import tensorflow as tf
+
+class Step(keras.Model):
+    def train_step(self, x):
+        if hasattr(self, "strength"):
+            self.strength = tf.reduce_max(x)  # a subclass may have made it a property
+        return {"loss": self.loss_of(x)}
+
+class Frozen(keras.layers.Layer):
+    def __init__(self, frozen=False):
+        super().__init__()
+        self.frozen = frozen
+        self.scale = 1.0
+
+    def call(self, x):
+        if self.frozen:
+            scale = self.scale
+        else:
+            scale = tf.reduce_max(x)
+        if not self.frozen:
+            self.scale = scale
+        return x * scale
+
+class Running(Frozen):
+    def call(self, x):
+        scale = tf.reduce_max(x) + self.scale
+        if not self.frozen:
+            self.scale = scale  # flagged
+        return x * scale
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.losses = {}
+
+    def process(self, x):
+        self.losses = {"sum": 0.0}
+        return self.model(x)
+
+    def compute(self, y):
+        self.losses["sum"] += tf.reduce_sum(y)
+        self.losses["sum"] /= 4.0
+        return self.losses
+
+    @tf.function
+    def step(self, x):
+        return self.compute(self.process(x))
+
+class Copies:
+    @tf.function
+    def update(self, copy, model, rate):
+        for i in range(len(model.layers)):
+            if isinstance(model.layers[i], keras.layers.BatchNormalization):
+                if hasattr(model.layers[i], "gamma"):
+                    copy.layers[i].gamma = model.layers[i].gamma - rate
+                    tf.print(copy.layers[i].gamma)
+            elif isinstance(model.layers[i], keras.layers.LayerNormalization):
+                copy.layers[i].gamma = model.layers[i].gamma - rate
+
+inputs = keras.Input([2])
+model = keras.Model(inputs, Running()(Frozen()(inputs)))
+model.compile("sgd", "mse")
+model.fit(tf.ones([4, 2]), tf.ones([4, 2]))
+"""
+
+
+def test_what_a_trace_keeps_is_told_where_the_next_one_reads_it(tmp_path: Path) -> None:
+    assert {line for line, _ in flagged(tmp_path, READ_NEXT)} == marked(READ_NEXT)
+
+
+TRACES: Final = """\
+import tensorflow as tf
+
+class Agent:
+    def __init__(self):
+        self.calls = 0
+
+    @tf.function(jit_compile=True)
+    def step(self, x):
+        self.calls += 1
+        return x * 2.0
+
+def test_agent():
+    agent = Agent()
+    agent.step(tf.ones([2]))
+    assert agent.calls == 1
+"""
+
+
+@pytest.mark.parametrize(("name", "told"), [("agent.py", ["XLA607"]), ("test_agent.py", [])])
+def test_tests_may_count_traces(tmp_path: Path, name: str, told: list[str]) -> None:
+    (tmp_path / name).write_text(TRACES, encoding="utf-8")
+    assert [one.code for one in check([tmp_path], Settings()).findings] == told

@@ -13,7 +13,7 @@ from xlalint.linter.rule import Compiles
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
-MARK: Final = "  # flagged"
+from .marked import MARK, flagged, marked
 
 DECORATORS: Final = """\
 import functools
@@ -442,15 +442,6 @@ CODE: Final = {
 }
 
 
-def flagged(folder: Path, code: str) -> set[tuple[int, str]]:
-    (folder / "m.py").write_text(code, encoding="utf-8")
-    return {(finding.span.line, finding.code) for finding in check([folder], Settings()).findings}
-
-
-def marked(code: str) -> set[int]:
-    return {number for number, line in enumerate(code.split("\n"), 1) if line.endswith(MARK)}
-
-
 @pytest.mark.parametrize("code", CODE.values(), ids=CODE)
 def test_only_what_is_marked_is_flagged(tmp_path: Path, code: str) -> None:
     assert {line for line, _ in flagged(tmp_path, code)} == marked(code)
@@ -581,103 +572,6 @@ def test_after_three_summaries_or_prints_of_a_function_the_others_are_informatio
     found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA403"]
     assert len(found) == 8
     assert {one.span.line for one in found if one.severity is not Severity.INFO} == marked(SUMMARIES)
-
-
-KEPT: Final = """\
-import keras
-import tensorflow as tf
-
-class Step(keras.Model):
-    def train_step(self, x):
-        if hasattr(self, "strength"):
-            self.strength = tf.reduce_max(x)  # a subclass may have made it a property
-        return {"loss": self.loss_of(x)}
-
-class Frozen(keras.layers.Layer):
-    def __init__(self, frozen=False):
-        super().__init__()
-        self.frozen = frozen
-        self.scale = 1.0
-
-    def call(self, x):
-        if self.frozen:
-            scale = self.scale
-        else:
-            scale = tf.reduce_max(x)
-        if not self.frozen:
-            self.scale = scale
-        return x * scale
-
-class Running(Frozen):
-    def call(self, x):
-        scale = tf.reduce_max(x) + self.scale
-        if not self.frozen:
-            self.scale = scale  # flagged
-        return x * scale
-
-class Trainer:
-    def __init__(self, model):
-        self.model = model
-        self.losses = {}
-
-    def process(self, x):
-        self.losses = {"sum": 0.0}
-        return self.model(x)
-
-    def compute(self, y):
-        self.losses["sum"] += tf.reduce_sum(y)
-        self.losses["sum"] /= 4.0
-        return self.losses
-
-    @tf.function
-    def step(self, x):
-        return self.compute(self.process(x))
-
-class Copies:
-    @tf.function
-    def update(self, copy, model, rate):
-        for i in range(len(model.layers)):
-            if isinstance(model.layers[i], keras.layers.BatchNormalization):
-                if hasattr(model.layers[i], "gamma"):
-                    copy.layers[i].gamma = model.layers[i].gamma - rate
-                    tf.print(copy.layers[i].gamma)
-            elif isinstance(model.layers[i], keras.layers.LayerNormalization):
-                copy.layers[i].gamma = model.layers[i].gamma - rate
-
-inputs = keras.Input([2])
-model = keras.Model(inputs, Running()(Frozen()(inputs)))
-model.compile("sgd", "mse")
-model.fit(tf.ones([4, 2]), tf.ones([4, 2]))
-"""
-
-
-def test_what_a_trace_keeps_is_told_where_the_next_one_reads_it(tmp_path: Path) -> None:
-    assert {line for line, _ in flagged(tmp_path, KEPT)} == marked(KEPT)
-
-
-TRACES: Final = """\
-import tensorflow as tf
-
-class Agent:
-    def __init__(self):
-        self.calls = 0
-
-    @tf.function(jit_compile=True)
-    def step(self, x):
-        self.calls += 1
-        return x * 2.0
-
-def test_agent():
-    agent = Agent()
-    agent.step(tf.ones([2]))
-    assert agent.calls == 1
-"""
-
-
-@pytest.mark.parametrize(("name", "told"), [("agent.py", ["XLA607"]), ("test_agent.py", [])])
-def test_tests_may_count_traces(tmp_path: Path, name: str, told: list[str]) -> None:
-    (tmp_path / name).write_text(TRACES, encoding="utf-8")
-    assert [one.code for one in check([tmp_path], Settings()).findings] == told
 
 
 COUNTS: Final = """\

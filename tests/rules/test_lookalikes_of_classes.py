@@ -11,7 +11,7 @@ import pytest
 from tests.compiler import measure
 from xlalint.linter.rule import Compiles
 
-from .test_lookalikes import flagged, marked
+from .marked import flagged, marked
 
 SAME_CLASS: Final = """\
 import tensorflow as tf

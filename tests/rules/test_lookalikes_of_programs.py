@@ -12,7 +12,7 @@ from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
-from .test_lookalikes import marked
+from .marked import marked
 
 TWIN: Final = """\
 from tensorflow import keras
