@@ -45,7 +45,8 @@ def test_the_lines_behind_them_keep_their_numbers(tmp_path: Path) -> None:
 def test_the_code_is_the_same() -> None:
     from xlalint.probe.worker.backends.joined_lines import joined
 
-    made = joined(CODE)
-    assert ast.dump(ast.parse(made)) == ast.dump(ast.parse(CODE))
-    assert len(made.split("\n")) == len(CODE.split("\n"))
+    for code in (CODE, "a = '''b \\\nc\nd'''\ne = a\n"):
+        made = joined(code)
+        assert ast.dump(ast.parse(made)) == ast.dump(ast.parse(code))
+        assert len(made.split("\n")) == len(code.split("\n"))
     assert joined("a = 1 + \\\n    2\nb = a\n").split("\n") == ["a = 1 +     2", "", "b = a", ""]
