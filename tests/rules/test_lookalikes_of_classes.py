@@ -9,7 +9,10 @@ from typing import Final
 import pytest
 
 from tests.compiler import measure
+from xlalint.findings.findings import Severity
 from xlalint.linter.rule import Compiles
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 from .marked import flagged, marked
 
@@ -81,7 +84,36 @@ model = Model()
 def f(x):
     return model(x)
 """
-CODE: Final = {"type(x) is tuple": SAME_CLASS, "numbers or lists of them": NUMBERS, "made on demand": MADE_ON_DEMAND}
+COMPILED_PROPERTY: Final = """\
+import tensorflow as tf
+
+class Noise:
+    def __init__(self):
+        self.steps = tf.Variable(0.0)
+
+    @property
+    @tf.function
+    def share(self):
+        if tf.greater(self.steps, 5.0):
+            return 1.0
+        else:
+            return self.steps / 5.0
+
+    @property
+    def plain(self):
+        return 1.0 if tf.greater(self.steps, 5.0) else self.steps / 5.0
+
+noise = Noise()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * noise.share * noise.plain
+"""
+CODE: Final = {
+    "type(x) is tuple": SAME_CLASS,
+    "numbers or lists of them": NUMBERS,
+    "made on demand": MADE_ON_DEMAND,
+}
 
 
 @pytest.mark.parametrize("code", CODE.values(), ids=CODE)
@@ -95,3 +127,16 @@ def test_what_is_not_marked_compiles(code: str) -> None:
     kept = "\n".join(line for line in code.split("\n") if not line.endswith("  # flagged"))
     measured = measure(kept, ("f32[2, 2]",))
     assert measured.matches(Compiles()), measured
+
+
+def test_a_property_of_a_function_of_its_own_is_converted(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(COMPILED_PROPERTY, encoding="utf-8")
+    found = [(finding.span.line, finding.severity) for finding in check([tmp_path], Settings()).findings]
+    assert found == [(10, Severity.WARNING), (17, Severity.ERROR)]
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize(("read", "compiles"), [("noise.share", True), ("noise.plain", False)])
+def test_of_two_properties_one_compiles(read: str, compiles: bool) -> None:
+    measured = measure(COMPILED_PROPERTY.replace("noise.share * noise.plain", read), ("f32[2, 2]",))
+    assert measured.matches(Compiles()) is compiles, measured

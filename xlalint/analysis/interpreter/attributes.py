@@ -198,7 +198,7 @@ class Attributes(Interpreter):
         if self.decorators_of(method) & {"staticmethod", "classmethod"}:
             return self._class_attribute(frame, member.owner, name) or UNKNOWN
         if self.decorators_of(method) & _PROPERTIES:
-            return self.invoke(frame, method_value(method, owner), Arguments(), node)
+            return self.invoke(frame, self.decorated(method_value(method, owner)), Arguments(), node)
         return self.decorated(method_value(method, owner))
 
     def _computed_attribute(self, frame: Frame, owner: Instance, name: str, node: cst.BaseExpression) -> Value:
@@ -236,8 +236,9 @@ class Attributes(Interpreter):
         decorators = self.decorators_of(method)
         owner = owner.cls.view_of or owner
         if decorators & _PROPERTIES or any(text.endswith("property") for text in decorators):
-            value = method_value(method, owner)
-            if frame.context.converted:  # Python makes the call, not the code that AutoGraph made
+            value = self.decorated(method_value(method, owner))
+            # Python makes the call, not the code that AutoGraph made: of a function that is not converted by itself.
+            if frame.context.converted and value.compiled is None:
                 entry = f"`{method.qualname}`, a property"
                 value = replace(value, compiled=Compilation(ContextKind.OPEN, False, entry))
             return self.invoke(frame, value, Arguments(), node)
