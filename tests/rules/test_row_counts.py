@@ -114,6 +114,18 @@ train(np.load("x.npy"), int(input()))
         }.items()
     },
     **{
+        f"an array that is made of {what}": one(
+            f"{HEAD}{MODEL}for state in np.load('x.npy'):\n    x = {rows}\n    model.fit(x, x, epochs=2)\n",
+            *((("XLA302", "model.fit("),) if found else ()),
+        )
+        for what, rows, found in (
+            ("one row", "np.array([state])", False),
+            ("a few rows", "np.stack([state, state * 2.0, state * 3.0])", False),
+            ("what is put side by side", "np.stack([state, state * 2.0], axis=1)", True),
+            ("a list that somebody filled", "np.array(list(state))", True),
+        )
+    },
+    **{
         f"parts of an array of a known length: {cut}": one(
             f"{HEAD}{MODEL}x = np.zeros((400, 4))\nmodel.fit(x{cut}, x{cut}, batch_size=50)\n",
             *((("XLA302", "model.fit("),) if found else ()),

@@ -115,8 +115,10 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         if not isinstance(stacked, Sequence):
             return result
         found = tuple(each for each in stacked.varies if each.kind in _LISTS)
-        if stacked.steps and isinstance(result, Array) and name.rpartition(".")[2] not in _JOINING:
-            result = replace(result, length=stacked.steps)
+        along = name.rpartition(".")[2] not in _JOINING and arguments.get("axis", Static(0)) == Static(0)
+        if isinstance(result, Array) and along:
+            written = len(stacked.items) if stacked.items and not stacked.varies else None
+            result = replace(result, length=stacked.steps or written)
         if isinstance(result, Array) and name in _IN_ROWS and arguments.get("axis", Static(0)) == Static(0):
             result = replace(result, length=_sum_of(stacked))
         if looped and name.rpartition(".")[2] not in _JOINING:  # rows that are stacked once are of one length
