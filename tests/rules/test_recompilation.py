@@ -16,7 +16,98 @@ model = transformers.TFAutoModelForSequenceClassification.from_pretrained("bert-
 model.compile(optimizer="adam", jit_compile=True)
 raw = load_dataset("glue", "mrpc")
 """
+BUILDS = f"""{HEAD}
+def build(batch):
+    @tf.function(jit_compile=True)
+    def step(x):
+        return x * 2.0
+
+    return step(batch)
+
+def train(batches, start, model=None, first=True):
+    {{}}
+
+train([tf.ones([3]), tf.zeros([3])], 0)
+"""
+MODELS = f"""{HEAD}
+from functools import partial
+
+class Agent:
+    def __init__(self, models):
+        for name, model in models.items():
+            rate = tf.function(partial(self.rate, name), jit_compile=True)
+            {{}}
+
+    def rate(self, name):
+        return 0.1
+
+Agent({{{{"actor": keras.Sequential(), "critic": keras.Sequential()}}}})
+"""
 SCRIPTS = {
+    # -- functions that are made once --
+    **{
+        f"a function that is made {when}": one(BUILDS.format(loop), *((("XLA307", "def step"),) if found else ()))
+        for when, loop, found in (
+            ("in each iteration", "for batch in batches:\n        build(batch)", True),
+            (
+                "in the first epoch",
+                "for epoch in range(9):\n        if epoch == 0:\n            build(batches[0])",
+                False,
+            ),
+            (
+                "in the epoch that it starts with",
+                "for epoch in bar(range(start, 9)):\n        if epoch == start and batches:\n"
+                "            build(batches[0])",
+                False,
+            ),
+            (
+                "for the first batch of each epoch",
+                "for epoch in range(9):\n        for i, batch in enumerate(batches):\n"
+                "            if not i:\n                build(batch)",
+                True,
+            ),
+            (
+                "for the first batch of the first epoch",
+                "for epoch in range(9):\n        for i, batch in enumerate(batches):\n"
+                "            if i == 0 and epoch == 0:\n                build(batch)",
+                False,
+            ),
+            ("in all others", "for epoch in range(9):\n        if epoch > 0:\n            build(batches[0])", True),
+            (
+                "for batches of one kind",
+                "for batch in batches:\n        if batch == start:\n            build(batch)",
+                True,
+            ),
+            (
+                "behind a flag",
+                "for batch in batches:\n        if first:\n            build(batch)\n            first = False",
+                False,
+            ),
+            (
+                "behind a flag that comes back",
+                "for batch in batches:\n        if first:\n            build(batch)\n            first = False\n"
+                "        first = len(batch) > 3",
+                True,
+            ),
+            (
+                "where nothing is there yet",
+                "for batch in batches:\n        if model is None:\n            model = build(batch)",
+                False,
+            ),
+        )
+    },
+    **{
+        f"a rate for {what}": one(MODELS.format(made), *((("XLA307", "rate = "),) if found else ()))
+        for what, made, found in (
+            ("each optimizer", "model.compile(keras.optimizers.Adam(rate))", False),
+            (
+                "each optimizer, by a name",
+                "optimizer = keras.optimizers.Adam(rate)\n            model.use(optimizer)",
+                False,
+            ),
+            ("nothing but a number", "print(name, rate())", True),
+        )
+    },
     # -- text --
     "a tokenizer in a helper": one(
         TEXT + "\ndef encode(texts):\n    return tokenizer(texts, padding='longest', return_tensors='tf')\n\n"

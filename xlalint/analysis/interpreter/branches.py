@@ -19,6 +19,7 @@ from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
 from .set_from_outside import is_done_once, is_left_to_others
+from .single_iterations import loops_passed_once
 
 
 class Branches(Interpreter):
@@ -61,7 +62,10 @@ class Branches(Interpreter):
             frame.conditional += known is None and tensor is None
             frame.guards += 1
             if taken:
+                once = loops_passed_once(frame, node)
+                frame.python_loop -= once
                 self.execute_body(frame, node.body)
+                frame.python_loop += once
                 if tensor is not None and frame.context.converted and len(frame.returns) > returned:
                     frame.alternatives.append((Location(frame.unit, node.test), len(frame.returns)))
             elif isinstance(node.orelse, cst.If):

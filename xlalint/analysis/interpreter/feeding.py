@@ -8,7 +8,9 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.kinds import leaves
 from ..domain.values import (
+    Api,
     ApiObject,
+    ClassValue,
     FunctionValue,
     Instance,
     Static,
@@ -78,9 +80,27 @@ def _loop_around(unit: Unit, node: cst.CSTNode) -> cst.For | cst.While | None:
 
 def _makes_model_in(interpreter: Interpreter, frame: Frame, loop: cst.For | cst.While) -> bool:
     """Whether each round of a loop makes a model or an optimizer, which needs a function of its own."""
-    targets = (it.target for it in cst.within(loop.body) if isinstance(it, cst.AssignTarget))
     inside = frame if frame.env or frame.parent is not None else interpreter.module_frame(frame.module)
-    return any(_is_trained(interpreter.evaluate(inside, name)) for name in targets if isinstance(name, cst.Name))
+    for part in cst.within(loop.body):
+        match part:
+            case cst.AssignTarget(target=cst.Name() as name) if _is_trained(interpreter.evaluate(inside, name)):
+                return True
+            # What stands behind it in the loop, where that has not been executed yet.
+            case cst.Call(func=cst.Name() | cst.Attribute() as called):
+                if _makes_trained(interpreter.evaluate(inside, called)):
+                    return True
+    return False
+
+
+def _makes_trained(called: Value) -> bool:
+    """Whether it is a class of models or optimizers."""
+    match called:
+        case Api(name):
+            return api.kind_of(name) in ("model", "optimizer")
+        case ClassValue(cls):
+            return cls.is_keras("model")
+        case _:
+            return False
 
 
 def is_kept(unit: Unit, node: cst.CSTNode) -> bool:
