@@ -82,6 +82,18 @@ PROGRAMS: Final[dict[str, tuple[dict[str, str], Exposure]]] = {
     "Keras 2 decides": (trained("tf_keras"), NONE),
     "Keras 2 is told to": (trained("tf_keras", ", jit_compile=True"), CERTAIN),
     "classes for Keras that others train": ({"net.py": MODEL.format(keras="tf_keras")}, LIKELY),
+    "classes that a file without TensorFlow uses": (
+        {
+            "net.py": MODEL.format(keras="tf_keras"),
+            "use.py": "import net\n\ndef use(x):\n    return net.Net()(x)\n",
+            "main.py": "from use import use\n\nif __name__ == '__main__':\n    use(input())\n",
+        },
+        NONE,
+    ),
+    "classes that a test uses": (
+        {"net.py": MODEL.format(keras="tf_keras"), "net_test.py": "import net\n\ndef test():\n    net.Net()(1)\n"},
+        LIKELY,
+    ),
     "a package that others use": (
         {"pkg/__init__.py": "", "pkg/net.py": MODEL.format(keras="tf_keras"), "pkg/fit.py": "net.fit(x)\n"},
         LIKELY,

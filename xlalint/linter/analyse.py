@@ -374,7 +374,8 @@ class Analysis:
 
     def _exposed(self, modules: Iterable[ModuleSigns]) -> Callable[[str], Exposed]:
         """How sure it is of a file that XLA compiles its program, by its path as reports show it."""
-        found = exposures(modules, lambda path: self._shown.get(path, path), is_installed)
+        used = self._inputs.used_elsewhere
+        found = exposures(modules, lambda path: self._shown.get(path, path), is_installed, used)
         shown = {self._shown.get(path, path): exposed for path, exposed in found.items()}
 
         def exposed(path: str) -> Exposed:

@@ -27,6 +27,7 @@ from ..sources.reading import (
     strategies_named,
 )
 from ..sources.suppressions import names_rules
+from ..sources.testing import is_of_tests
 from ..sources.text import OversizedSource, Source, UnreadableSource, digest_of, is_notebook, read_bytes
 from .cache import Digests, Facts
 
@@ -199,6 +200,12 @@ class Inputs:
             matter = matter | {file for file in fresh if others[file].runs and file.path.parent not in packages}
             others = {file: facts for file, facts in others.items() if file not in fresh}
         return [file for file in self.files if file in matter]
+
+    @property
+    def used_elsewhere(self) -> frozenset[str]:
+        """The words of the imports of files that matter in no way of their own, and so are not read; tests aside."""
+        unread = (facts for file, facts in self._known() if not facts.matters and not is_of_tests(file.display))
+        return frozenset(word for facts in unread for word in facts.leads_to)
 
     def _installed_packages(self) -> set[Path]:
         """The folders of packages that are made to be installed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -45,10 +45,13 @@ _TRAINS: Final = (Shows.TRAINING, Shows.XLA, Shows.TPU)
 
 
 def exposures(
-    modules: Iterable[ModuleSigns], name: Callable[[str], str], is_installed: Callable[[str], bool]
+    modules: Iterable[ModuleSigns],
+    name: Callable[[str], str],
+    is_installed: Callable[[str], bool],
+    used: Collection[str] = (),
 ) -> dict[str, Exposed]:
     """How sure it is of each file, by its absolute path; `name` says how reports show a path, `is_installed` whether
-    the package of a path is made to be installed."""
+    the package of a path is made to be installed; `used`: the words of imports in files that are not among these."""
     graph = ProgramGraph(modules)
     of_keras_2 = graph.programs({graph.unit[file]: NOT_EXPOSED for file, _ in graph.of(Shows.KERAS_2)})
     own: dict[str, Exposed] = {}
@@ -71,7 +74,7 @@ def exposures(
             parts = {graph.unit[file]: True for file, sign in graph.of(shows) if file in signs and sign.line}
             on_others.update(graph.programs(parts))
     fragments = {file for file, sign in graph.of(Shows.PERHAPS) if not sign.line}
-    libraries = dict.fromkeys(graph.libraries(), _LIBRARY)
+    libraries = dict.fromkeys(graph.libraries(used), _LIBRARY)
     units = {**spread(libraries, graph.imports), **units}
     found = {file: units.get(unit, NOT_EXPOSED) for file, unit in graph.unit.items()}
     found |= {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
+from pathlib import PurePath
 from typing import TypeVar
 
 from msgspec import Struct
@@ -123,13 +124,16 @@ class ProgramGraph:
         line_by_line = {self.unit[module.path]: True for module in first if self.unit[module.path] not in compiled}
         return spread(line_by_line, self.imports).keys() - spread(compiled, self.imports).keys()
 
-    def libraries(self) -> Iterator[str]:
+    def libraries(self, used: Collection[str]) -> Iterator[str]:
         """What no program here imports and has classes that Keras runs: others will. A file beside programs that train
-        is one of theirs, and a package with a script that trains is such a program itself."""
+        is one of theirs, and a package with a script that trains is such a program itself. `used`: the words of
+        imports in other files, to which a file belongs that they name."""
         training = {self.unit[file] for file, _ in self.of(Shows.TRAINING)}
         programs = training.intersection(module.package for module in self._modules if module.is_run)
         for unit in dict.fromkeys(self.unit[file] for file, _ in self.of(Shows.KERAS)):
             importers = self._importers.get(unit, set()) - self._tests - self._reached(unit)
+            if unit in self.unit and PurePath(unit).stem in used:
+                continue
             if not importers and unit not in programs and (unit not in self.unit or not training):
                 yield unit
 
