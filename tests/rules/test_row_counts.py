@@ -77,6 +77,15 @@ SCRIPTS = {
             "whole batches": ("whole = len(x) // size\n    for start in range(0, whole * size, size):", False),
             "without the rest": ("n = x.shape[0]\n    n = n - n % size\n    for start in range(0, n, size):", False),
             "all": ("n = x.shape[0]\n    for start in range(0, n, size):", True),
+            "all, of an array of numbers": ("for start in np.arange(0, len(x), size):", True),
+            "whole batches, of an array of numbers": (
+                "n = len(x) // size * size\n    for start in np.arange(0, n, size):",
+                False,
+            ),
+            "all, in another order": (
+                "starts = np.arange(0, len(x), size)\n    np.random.shuffle(starts)\n    for start in starts:",
+                True,
+            ),
             "as many, rounded up": (
                 "count = (len(x) + size - 1) // size\n    for start in [k * size for k in range(count)]:",
                 True,

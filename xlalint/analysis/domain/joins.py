@@ -162,7 +162,8 @@ def _meet_arrays(a: Array, b: Array) -> Array:
         return a
     length = a.length if a.length == b.length else None
     row = a.row if a.row == b.row else None
-    return Array(a.dtype if a.dtype == b.dtype else None, length, united(a.varies, b.varies), row)
+    dtype = a.dtype if a.dtype == b.dtype else None
+    return Array(dtype, length, united(a.varies, b.varies), row, a.steps and b.steps)
 
 
 def _meet_unknown(a: Unknown, b: Unknown) -> Unknown:

@@ -227,12 +227,14 @@ class Structure(Record):
 
 class Array(Record):
     """A NumPy array: host data, constant to the compiler. `length`: its first dimension, and `row`: how many elements
-    stand at each of its positions, where they are known."""
+    stand at each of its positions, where they are known. `steps`: it holds numbers that go in steps which need not
+    reach the end."""
 
     dtype: str | None = None
     length: Rows | None = None
     varies: tuple[Variation, ...] = ()
     row: int | None = None
+    steps: bool = False
 
 
 class Sequence(Record):

@@ -26,7 +26,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import STEPS, filtered, told_apart
+from ..domain.varying_shapes import STEPS, filtered, told_apart, variations_of
 from ..files.unit import Location
 from ..library import api
 from ..library.datasets import DATASET
@@ -103,6 +103,8 @@ class Iteration(Interpreter):
                 return STATIC
             case Structure():
                 return iterable.part  # a structure of tensors, most often: its parts vary as they do
+            case Array(steps=True) if counted := variations_of(self.counter(frame, node, detail=STEPS)):
+                return Unknown(varies=counted)  # a number of NumPy's, which a piece begins with
             case Array(dtype):
                 return Array(dtype)
             case OneOf(alternatives):

@@ -27,7 +27,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import of_sizes
+from ..domain.varying_shapes import of_sizes, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.counting import rows
@@ -132,6 +132,15 @@ def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
     return ApiObject("builtins.range", payload=payload, options=(("steps", Static(True)),) if steps else ())
 
 
+def _arange(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """The array of the numbers of a range that goes in steps; of others as of any array."""
+    bounds = arguments.positional
+    whole = not any(isinstance(bound, Static) and isinstance(bound.constant, float) for bound in bounds)
+    if len(bounds) < 3 or not whole or any(map(variations_of, bounds)) or not _leaves_a_rest(frame, arguments, node):
+        return None
+    return Array("int", steps=True)
+
+
 def _leaves_a_rest(frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> bool:
     """Whether `range(start, stop, step)` goes in steps that need not reach `stop`: it is not computed for that. So does
     a range whose length is a quotient that is rounded up."""
@@ -193,6 +202,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{f"builtins.{name}": _reader(name) for name in ("int", "float", "bool", "complex", "round", "memoryview")},
     "builtins.len": _len,
     "builtins.range": _range,
+    "np.arange": _arange,
     **{f"math.{function.__name__}": _folded(function) for function in (math.isclose, math.floor, math.sqrt)},
     "math.ceil": _ceil,
     "np.ceil": _ceil,
