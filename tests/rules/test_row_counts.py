@@ -54,6 +54,7 @@ def data(settings):
 for batch in data(FLAGS):
     step(batch)
 """
+PREPARED = "keras.applications.vgg16.preprocess_input"
 SCRIPTS = {
     **{
         f"rows of a dataset: {name}": one(
@@ -122,6 +123,24 @@ train(np.load("x.npy"), int(input()))
             "the other half": ("", "[len(x) // 2:]", True),
         }.items()
     },
+    **{
+        f"what is asked for in pieces: {what}": one(
+            f"{HEAD}{MODEL}def run(x):\n    for start in range(0, len(x), 64):\n        model.{call}\n\nrun({rows})\n",
+            *((("XLA302", f"model.{call}"),) if found else ()),
+        )
+        for what, call, rows, found in (
+            ("predictions", "predict(x[start:start + 64])", "np.load('x.npy')", True),
+            ("prepared images", "predict(x[start:start + 64])", f"{PREPARED}(np.load('x.npy'))", True),
+            ("evaluations", "evaluate(x[start:start + 64], x[start:start + 64])", "np.load('x.npy')", True),
+            ("pieces that fill", "predict(x[start:start + 64])", "np.zeros((640, 4))", False),
+            ("prepared images that fill", "predict(x[start:start + 64])", f"{PREPARED}(np.zeros((640, 4)))", False),
+        )
+    },
+    "predictions of a model that nobody compiles": one(
+        f"{HEAD}model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])\n"
+        "x = np.load('x.npy')\nfor start in range(0, len(x), 64):\n    model.predict(x[start:start + 64])\n",
+        ("XLA302", "model.predict("),
+    ),
     **{
         f"an array that is made of {what}": one(
             f"{HEAD}{MODEL}for state in np.load('x.npy'):\n    x = {rows}\n    model.fit(x, x, epochs=2)\n",

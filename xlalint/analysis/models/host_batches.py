@@ -15,6 +15,13 @@ from ..interpreter.interface import FunctionModel, Interpreter
 from ..library.host_sizes import PIECES
 from ..record import replace
 
+# Modules of models that have a function to prepare images for them.
+_PREPARING: Final = (
+    *("convnext", "densenet", "efficientnet", "efficientnet_v2", "imagenet_utils", "inception_resnet_v2"),
+    *("inception_v3", "mobilenet", "mobilenet_v2", "mobilenet_v3", "nasnet", "resnet50", "resnet_v2"),
+    *("vgg16", "vgg19", "xception"),
+)
+
 
 def _slices(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     """`gen_batches(n, size)`, `gen_even_slices(n, packs)`: slices one by one."""
@@ -89,11 +96,21 @@ def _one_hot(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
             return None
 
 
+def _prepared(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`preprocess_input(x)`: of an array one of the same shape."""
+    match arguments.get(0, "x"):
+        case Array() as images:
+            return replace(images, dtype="float")
+        case _:
+            return None
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **dict.fromkeys(("sklearn.utils.gen_batches", "sklearn.utils.gen_even_slices"), _slices),
     **dict.fromkeys(("more_itertools.chunked", "more_itertools.more.chunked", "itertools.batched"), _chunks(0)),
     "sklearn.model_selection.train_test_split": _halves,
     **dict.fromkeys(("keras.utils.to_categorical", "keras.utils.np_utils.to_categorical"), _one_hot),
     **{f"sklearn.datasets.make_{name}": _examples for name in ("classification", "circles", "moons", "regression")},
+    **{f"keras.applications.{models}.preprocess_input": _prepared for models in _PREPARING},
     **dict.fromkeys(("toolz.partition_all", "cytoolz.partition_all"), _chunks(1)),
 }

@@ -25,7 +25,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import filtered
+from ..domain.varying_shapes import LAST, filtered
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, Context, ContextKind
 from ..interpreter.counting import counted, length
@@ -60,7 +60,7 @@ _LOOPS: Final = {
 }
 _FIRST: Final = ("x", "generator")  # where the data stand, before anything else
 _WHOLE: Final = frozenset(
-    ("cut", "filled", "grown", "grows", READ, "resized", "sized")
+    ("cut", "filled", "grown", "grows", LAST, READ, "resized", "sized")
 )  # what makes arrays of another size each time
 _SIZES: Final = {"fit": 2, "evaluate": 2, "predict": 1}  # where the size of batches stands
 # The argument that says how many batches a step takes, where each run of it starts at the first. An epoch of
@@ -305,8 +305,8 @@ def _search(
 
 
 def _compiled(interpreter: Interpreter, frame: Frame, model: ApiObject | Instance, node: cst.Call) -> Compiled | None:
-    """How a model was compiled; one that was loaded, or only predicts, is by the TPU in whose scope it was made, or by
-    the target that was asked for."""
+    """How a model was compiled; one that was loaded, or only predicts, is by the TPU in whose scope it was made, by the
+    target that was asked for, or as Keras 3 decides."""
     if isinstance(model.facts, Compiled):
         return model.facts
     target = interpreter.options.target
@@ -314,7 +314,10 @@ def _compiled(interpreter: Interpreter, frame: Frame, model: ApiObject | Instanc
     made = making_of(model)
     if keras and made is not None and made.scope is not None and is_tpu(made.scope.strategy):
         return Compiled(True, "a TPU strategy", Location(frame.unit, node))
-    return Compiled(True, f"--target {target}", Location(frame.unit, node)) if keras and target is not None else None
+    if not keras or target is not None:
+        return Compiled(True, f"--target {target}", Location(frame.unit, node)) if keras else None
+    jit, why = _jit(interpreter, frame, model, {})
+    return Compiled(jit, why, Location(frame.unit, node)) if jit is None else None
 
 
 def _run(
