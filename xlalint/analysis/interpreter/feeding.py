@@ -27,6 +27,7 @@ from ..library.tokenizers import torch_in
 from ..program.whole_batches import comes_out_even
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .events import CallOwnCompiled, FeedCompiled, FeedForeign, FeedText, MakeCompiled
+from .fixed_lengths import is_as_long
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter
 
@@ -241,6 +242,8 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
             case cst.FunctionDef() | cst.Lambda() | cst.ListComp() | cst.GeneratorExp() | cst.SetComp():
                 return leaves
             case cst.For() | cst.While():
+                if outside in around and variation.kind == GROWN:
+                    return not is_as_long(frame.unit, location.node, node, outside)
                 function = frame.unit.function_around(outside)
                 return outside in around or (leaves and function is not None and function not in around)
     return leaves

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Final
 
@@ -15,6 +15,7 @@ from ..library.host_sizes import PIECES
 from ..program.queues import left_in_queues
 from ..record import replace
 from .contexts import NOT_TRACED
+from .fixed_lengths import empties
 from .frames import Frame
 
 # The detail of what a loop within a loop fills, in a function that no loop calls: it stays as it is left.
@@ -39,7 +40,7 @@ def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
         at_times or _is_open(loop) or _is_over_words(loop, node) or _is_by_lengths(loop, node)
     ):
         return (Variation(FILLED, location, axis=0, detail="" if frame.looped else _HERE),)
-    return (Variation(GROWN, location, axis=0),) if frame.function is not None else ()
+    return (Variation(GROWN, location, axis=0),)
 
 
 def returned(frame: Frame, value: Value) -> Value:
@@ -133,28 +134,13 @@ def _emptied_when_full(loop: cst.For | cst.While) -> tuple[tuple[str, cst.Compar
     for statement in cst.within(loop.body):
         match statement:
             case cst.If(test=cst.Comparison(left=left, comparisons=[_]) as test) if name := _measured(left):
-                if any(_empties(part, name) for part in cst.within(statement.body)):
+                if any(empties(part, partial(_is_name, name)) for part in cst.within(statement.body)):
                     found.append((name, test))
     return tuple(found)
 
 
-def _empties(node: cst.CSTNode, name: str) -> bool:
-    """`name = []`, `name, other = [], []`, `name.clear()`."""
-    match node:
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=target))], value=cst.List(elements=[])):
-            return target == name
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple(elements=left))], value=cst.Tuple(elements=right)):
-            return any(
-                isinstance(a.value, cst.Name)
-                and a.value.value == name
-                and isinstance(b.value, cst.List)
-                and not b.value.elements
-                for a, b in zip(left, right, strict=False)
-            )
-        case cst.Call(func=cst.Attribute(value=cst.Name(value=target), attr=cst.Name(value="clear"))):
-            return target == name
-        case _:
-            return False
+def _is_name(name: str, node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Name) and node.value == name
 
 
 def appended_once(loop: cst.For) -> frozenset[str]:

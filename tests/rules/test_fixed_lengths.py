@@ -1,0 +1,69 @@
+"""Lists that loops fill, by what is asked before they are fed: whether they are as long each time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from tests.rules.scripts import HEAD, JIT, Script, deserved, one
+
+FED: Final = "step(np.array(batch))"
+# What a loop does once it has put a row into its batch, and whether the batch is of another length each time.
+ENDS: Final = {
+    "at once": (f"{FED}", True),
+    "when it is full": (f"if len(batch) == size:\n    {FED}\n    batch = []", False),
+    "when it is full, the other way round": (f"if size == len(batch) and row is not None:\n    {FED}", False),
+    "when it is full, by a flag": (f"if not len(batch) != size:\n    {FED}", False),
+    "from there on": (f"if len(batch) >= size:\n    {FED}", True),
+    "when it is full or more": (f"if len(batch) >= size:\n    {FED}\n    batch.clear()", False),
+    "when it is full, else it goes on": (f"if len(batch) < size:\n    continue\n{FED}\nbatch = []", False),
+    "unless it is too short": (f"if len(batch) < size:\n    continue\n{FED}", True),
+    "every so many rows": (f"if (number + 1) % size == 0:\n    {FED}\n    batch, other = [], []", False),
+    "every so many rows, of all": (f"if (number + 1) % size == 0:\n    {FED}", True),
+    "until it is full": (f"if len(batch) > size:\n    batch = []\nelse:\n    {FED}", True),
+    "where it is not another length": (f"if len(batch) != size:\n    pass\nelse:\n    {FED}\n    del batch[:]", False),
+    "when another one is full": (f"if len(other) == size:\n    {FED}", True),
+    "when it is full or something else is": (f"if len(batch) == size or row is None:\n    {FED}", True),
+    "the whole of each iteration": (
+        f"pair = []\npair.append(row)\npair.append(row)\n{FED.replace('batch', 'pair')}",
+        False,
+    ),
+}
+IN_FUNCTION: Final = """\
+def run(rows, size, other):
+    batch = []
+    for number, row in enumerate(rows):
+        batch.append(row)
+{}
+
+run(np.load("x.npy"), 32, [])
+"""
+AT_TOP: Final = """\
+rows, size, other, batch = np.load("x.npy"), 32, [], []
+for number, row in enumerate(rows):
+    batch.append(row)
+{}
+"""
+
+
+def indented(code: str, by: int) -> str:
+    return "\n".join(" " * by + line for line in code.split("\n"))
+
+
+SCRIPTS: Final = {
+    f"{place}: {how}": one(
+        f"{HEAD}{JIT}\n{around.format(indented(code, by))}",
+        *((("XLA308", "step(np.array("),) if found else ()),
+    )
+    for place, around, by in (("in a function", IN_FUNCTION, 8), ("at the top", AT_TOP, 4))
+    for how, (code, found) in ENDS.items()
+}
+SCRIPTS["at the top: behind the loop"] = one(
+    f"{HEAD}{JIT}\nbatch = []\nfor number in range(9):\n    batch.append(np.ones(4))\nfor _ in range(3):\n    {FED}\n"
+)
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_a_script_gets_what_it_deserves(script: Script, tmp_path_factory: pytest.TempPathFactory) -> None:
+    deserved(script, tmp_path_factory.mktemp("script"))

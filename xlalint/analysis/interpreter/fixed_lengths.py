@@ -1,0 +1,157 @@
+"""Lists that a loop fills, where they are read: what the conditions there say of how long they are, and whether each
+iteration makes them anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...syntax import nodes as cst
+from ..files.unit import Unit
+
+_AT_LEAST = (cst.GreaterThan, cst.GreaterThanEqual)
+_AT_MOST = (cst.LessThan, cst.LessThanEqual)
+
+
+def is_as_long(unit: Unit, filled: cst.CSTNode, read: cst.CSTNode, loop: cst.For | cst.While) -> bool:
+    """Whether a list that a loop puts something into is as long in each iteration that gets to where it is read:
+    `filled` and `read` stand in the loop."""
+    match filled:
+        case cst.Call(func=cst.Attribute(value=owner)):
+            asked = _Asked(unit, _text(unit, owner))
+        case _:
+            return False
+    if any(asked.is_emptied(statement) for statement in loop.body.body):
+        return True
+    inner = read
+    for around in unit.around(read):
+        match around:
+            case cst.If(test=test, body=body) if inner is body:
+                if asked.is_settled(test, True, body):
+                    return True
+            case cst.If(test=test, orelse=cst.Else(body=body)) if inner is around.orelse:
+                if asked.is_settled(test, False, body):
+                    return True
+            case cst.IndentedBlock(body=statements):
+                for before in statements:
+                    if before is inner:
+                        break
+                    match before:
+                        case cst.If(test=test, body=body, orelse=None) if _leaves(body):
+                            if asked.is_settled(test, False, around):
+                                return True
+        if around is loop:
+            return False
+        inner = around
+    return False
+
+
+class _Asked:
+    """What code says of the length of a list."""
+
+    def __init__(self, unit: Unit, name: str) -> None:
+        self._unit = unit
+        self._name = name
+        self._measures = (f"len({name})", f"{name}.shape[0]", f"{name}.size")
+
+    def is_settled(self, test: cst.BaseExpression, outcome: bool, then: cst.CSTNode) -> bool:
+        """Whether the list has one length where a test comes out so; `then`: what runs there, which may empty it."""
+        tests = [*_parts(test, outcome)]
+        if any(self._fixes(part, sign) for part, sign in tests):
+            return True
+        reached = any(self._reaches(part, sign) for part, sign in tests)
+        return reached and any(self._empties(node) for node in cst.within(then))
+
+    def is_emptied(self, statement: cst.CSTNode) -> bool:
+        """Whether a statement leaves the list with nothing in it."""
+        match statement:
+            case cst.SimpleStatementLine(body=statements):
+                return any(empties(part, self._is) for part in statements)
+            case _:
+                return False
+
+    def _fixes(self, test: cst.BaseExpression, outcome: bool) -> bool:
+        """Whether a test says how long the list is."""
+        match test:
+            case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=sign, comparator=right)]):
+                equal = isinstance(sign, cst.Equal if outcome else cst.NotEqual)
+                return equal and any(_text(self._unit, side) in self._measures for side in (left, right))
+            case _:
+                return False
+
+    def _reaches(self, test: cst.BaseExpression, outcome: bool) -> bool:
+        """Whether a test says that the list has got to some length, or that a number of iterations is over."""
+        match test:
+            case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=sign, comparator=right)]):
+                if isinstance(sign, cst.Equal if outcome else cst.NotEqual):
+                    return isinstance(left, cst.BinaryOperation) and isinstance(left.operator, cst.Modulo)
+                forward, backward = (_AT_LEAST, _AT_MOST) if outcome else (_AT_MOST, _AT_LEAST)
+                return (isinstance(sign, forward) and _text(self._unit, left) in self._measures) or (
+                    isinstance(sign, backward) and _text(self._unit, right) in self._measures
+                )
+            case cst.BinaryOperation(operator=cst.Modulo()):
+                return not outcome
+            case _:
+                return False
+
+    def _empties(self, node: cst.CSTNode) -> bool:
+        """`x = []`, `x.clear()`, `x = x[n:]`, `del x[:]`."""
+        match node:
+            case cst.Del(target=cst.Subscript(value=owner)):
+                return self._is(owner)
+            case cst.Assign(targets=[cst.AssignTarget(target=target)], value=cst.Subscript(value=owner)):
+                return self._is(target) and self._is(owner)
+            case _:
+                return empties(node, self._is)
+
+    def _is(self, node: cst.CSTNode) -> bool:
+        return _text(self._unit, node) == self._name
+
+
+def empties(node: cst.CSTNode, is_list: Callable[[cst.CSTNode], bool]) -> bool:
+    """Whether a statement leaves nothing in a list: `x = []`, `x, y = [], []`, `x.clear()`."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="clear"))):
+            return is_list(owner)
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple(elements=names))], value=cst.Tuple(elements=values)):
+            pairs = zip(names, values, strict=False)
+            return any(is_list(name.value) and _is_empty(value.value) for name, value in pairs)
+        case cst.Assign(targets=targets, value=value):
+            return _is_empty(value) and any(is_list(target.target) for target in targets)
+        case cst.AnnAssign(target=target, value=cst.BaseExpression() as value):
+            return _is_empty(value) and is_list(target)
+        case _:
+            return False
+
+
+def _parts(test: cst.BaseExpression, outcome: bool) -> Iterator[tuple[cst.BaseExpression, bool]]:
+    """The tests of which all come out so where a test does."""
+    match test:
+        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+            yield from _parts(inner, not outcome)
+        case cst.BooleanOperation(left=left, operator=joined, right=right):
+            if isinstance(joined, cst.And) is outcome:
+                yield from _parts(left, outcome)
+                yield from _parts(right, outcome)
+        case _:
+            yield test, outcome
+
+
+def _is_empty(value: cst.BaseExpression) -> bool:
+    match value:
+        case cst.List(elements=[]) | cst.Call(func=cst.Name(value="list" | "deque"), args=[]):
+            return True
+        case _:
+            return False
+
+
+def _leaves(body: cst.BaseSuite) -> bool:
+    """Whether a block ends by leaving what is around it."""
+    match body.body:
+        case [*_, cst.SimpleStatementLine(body=[*_, cst.Continue() | cst.Break() | cst.Return() | cst.Raise()])]:
+            return True
+        case _:
+            return False
+
+
+def _text(unit: Unit, node: cst.CSTNode) -> str:
+    return unit.code(node).replace(" ", "")
