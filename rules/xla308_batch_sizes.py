@@ -19,7 +19,7 @@ Keras compiles the steps for training, testing and prediction separately. A batc
     model.evaluate(test.batch(64))
 
 ## Not flagged
-Different batch sizes of a Keras model's training and evaluation, zipped datasets, unknown sizes, and padded lists.
+Other batch sizes in a model's training than in its evaluation, zipped datasets, unknown sizes, padded or full lists.
 
 ## Fix safety
 Shown only: results do not depend on the batch size unless the model normalises over the batch.

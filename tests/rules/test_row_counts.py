@@ -217,16 +217,20 @@ for batch in tf.data.TFRecordDataset("a").batch(8).take(args.batches):
         for default, found in {"-1": True, "100": False}.items()
     },
     **{
-        f"a split by its constant, in batches of {size}": one(
+        f"the split {split}, in batches of {size}": one(
             f"""{HEAD}import tensorflow_datasets as tfds
 
 {JIT}
-for example in tfds.load("mnist", split=tfds.Split.TRAIN).batch({size}):
+for example in tfds.load("mnist", split={split}).batch({size}):
     step(example["image"])
 """,
             *((("XLA302", "for example in tfds"),) if found else ()),
         )
-        for size, found in {"16": False, "128": True}.items()
+        for split, size, found in (
+            ("tfds.Split.TRAIN", 16, False),
+            ("tfds.Split.TRAIN", 128, True),
+            ("tfds.Split.TRAIN + tfds.Split.TEST", 128, True),
+        )
     },
     **{
         f"steps of {size} through rows of a known length": one(
