@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -198,6 +198,52 @@ def test_a_hazard_in_a_helper_that_names_no_tensorflow(project: Path) -> None:
         assert next(step.path for step in finding.context.trail) == "main.py"
     # a file that is only imported is not reported on
     assert check(["main.py"], Settings()).findings == ()
+
+
+STEP: Final = "@tf.function(jit_compile=True, autograph=False)\ndef step(x: tf.Tensor):\n    return loss(x)\n"
+PUNISH: Final = (
+    "import tensorflow as tf\n\ndef punish(x):\n    if tf.reduce_sum(x) > 0:\n        return x\n    return -x\n\n"
+)
+REGISTRY: Final = """\
+TABLE = {}
+
+def register(name, build):
+    TABLE[name] = build
+    return lambda cls: cls
+
+class Loss:
+    def __init_subclass__(cls, name, build):
+        TABLE[name] = build
+
+def loss(x):
+    return TABLE["l2"](x)
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "lines"),
+    {
+        "a default": ("def loss(\n    x,\n    penalty=lambda x: punish(x),\n):\n    return penalty(x)\n\n", [12, 10]),
+        "an argument of a decorator": (
+            f"{REGISTRY}@register(\n    'l2',\n    build=lambda x: (\n        punish(x)),\n)\nclass L2:\n    pass\n\n",
+            [19, 24],
+        ),
+        "a keyword of a class": (
+            f"{REGISTRY}class L2(Loss, name='l2',\n         build=lambda x: (\n        punish(x))):\n    pass\n\n",
+            [19, 23],
+        ),
+    }.values(),
+)
+def test_a_function_around_a_definition_is_shown_in_its_lines(project: Path, between: str, lines: list[int]) -> None:
+    text = PUNISH + between + STEP
+    (project / "step.py").write_text(text)
+    [finding] = check(["."], Settings()).findings
+    assert (finding.code, finding.span.line) == ("XLA101", 4)
+    assert finding.context is not None
+    # The first is where the entry point stands, the others are the calls that lead on.
+    entry = text.splitlines().index("def step(x: tf.Tensor):") + 1
+    assert [step.line for step in finding.context.trail] == [entry, entry + 1, *lines]
 
 
 def test_files_are_judged_with_their_callers_where_the_project_is_named(project: Path) -> None:

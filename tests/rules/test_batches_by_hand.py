@@ -117,6 +117,20 @@ for line in open("rows.txt"):
     rows = rows[16:]
 """
     ),
+    **{
+        f"a slice: {name}": one(
+            f"{HEAD}{MODEL}"
+            "paths = open('paths.txt').readlines()\nfor start in range(0, len(paths), 32):\n"
+            f"    batch = paths[start:start + 32]\n    if len(batch) < 32:\n        batch = {filled}\n"
+            "    model.train_on_batch(np.array([np.load(path) for path in batch]), np.zeros((32, 1)))\n",
+            *((("XLA302", "batch = paths[start"),) if found else ()),
+        )
+        for name, (filled, found) in {
+            "filled up behind": ("batch + paths[: 32 - len(batch)]", False),
+            "filled up before": ("paths[: 32 - len(batch)] + batch", False),
+            "replaced by another": ("paths[-5:] + paths[:3]", True),
+        }.items()
+    },
     "lines of a file": one(
         f"""{HEAD}{MODEL}
 paths = open("paths.txt").readlines()

@@ -561,6 +561,10 @@ class Class(Hashable, Protocol):
     def classes(self) -> Mapping[str, Class]: ...
 
     @property
+    def stretch(self) -> Stretch | None:
+        """The lines of a definition at the top of a module or class; None for one inside a function."""
+
+    @property
     def code(self) -> Ordered[Stretch]:
         """What stands in its body besides definitions."""
 

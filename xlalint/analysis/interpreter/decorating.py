@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -156,11 +157,10 @@ class Decorating(Interpreter):
         made = definition.function if isinstance(definition, FunctionValue) else definition.cls
         if not any(self._registers(made.module, text) for text in made.decorator_texts):
             return
-        unit = Unit.empty(made.module.file)
+        unit, decorators = self._written(made, made.decorator_texts, _decorators)
         frame = Frame(unit, made.module, HOST, Summary("", Location(unit, unit.tree), None, HOST), {})
-        for text in made.decorator_texts:
+        for text, decorator in zip(made.decorator_texts, decorators, strict=True):
             if self._registers(made.module, text):
-                decorator = parse_expression(text)
                 applied = self.evaluate(frame, decorator)
                 self.call(frame, applied, Arguments([definition]), decorator)
 
@@ -170,11 +170,26 @@ class Decorating(Interpreter):
         hook = None if inherited is None else inherited.find("__init_subclass__")
         if hook is None or not stores(hook.text):
             return
-        unit = Unit.empty(cls.module.file)
+        unit, values = self._written(cls, [text for _, text in cls.keyword_texts], _keywords)
         frame = Frame(unit, cls.module, HOST, Summary("", Location(unit, unit.tree), None, HOST), {})
-        given = {name: self.evaluate(frame, parse_expression(text)) for name, text in cls.keyword_texts}
+        given = {name: self.evaluate(frame, value) for (name, _), value in zip(cls.keyword_texts, values, strict=True)}
         given.pop("metaclass", None)
         self.invoke(frame, method_value(hook, ClassValue(cls)), Arguments([], given), unit.tree)
+
+    def _written(
+        self,
+        made: Function | Class,
+        texts: Sequence[str],
+        find: Callable[[cst.CSTNode], Sequence[cst.BaseExpression]],
+    ) -> tuple[Unit, Sequence[cst.BaseExpression]]:
+        """The trees of expressions around a definition, which `find` finds there: the definition itself is not read,
+        unless one of them makes a function, which has its own place in the file."""
+        parts = [parse_expression(text) for text in texts]
+        if made.stretch is not None and any(isinstance(node, cst.Lambda) for one in parts for node in cst.within(one)):
+            unit = self.unit_of(made.module, made.stretch.first, made.stretch)
+            if unit is not None:
+                return unit, find(unit.body[0])
+        return Unit.empty(made.module.file), parts
 
     def _registers(self, module: Module, text: str) -> bool:
         head, *names = text.partition("(")[0].split(".")
@@ -242,3 +257,19 @@ def _inputs_of(value: FunctionValue) -> Arguments:
 def _is_tf_function(function: Function, decorator: str) -> bool:
     """Whether a decorator is `tf.function`, with arguments or without."""
     return function.module.resolve_text(decorator.partition("(")[0]) == Api("tf.function")
+
+
+def _decorators(definition: cst.CSTNode) -> Sequence[cst.BaseExpression]:
+    match definition:
+        case cst.FunctionDef(decorators=decorators) | cst.ClassDef(decorators=decorators):
+            return [decorator.decorator for decorator in decorators]
+        case _:
+            raise TypeError(definition)
+
+
+def _keywords(definition: cst.CSTNode) -> Sequence[cst.BaseExpression]:
+    match definition:
+        case cst.ClassDef(keywords=keywords):
+            return [given.value for given in keywords if given.keyword is not None]
+        case _:
+            raise TypeError(definition)

@@ -28,6 +28,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
+from ..files.unit import Unit
 from ..program.project import Project
 from ..record import replace
 from .annotations import PROMISED, value_of_annotation
@@ -161,7 +162,7 @@ class Parameters(Interpreter):
         said = self.annotated_value(*promise) if promise is not None else None
         if parameter.default is None:
             return said or Unknown(frozenset((name,)))
-        default = self._default(scope, parameter.default)
+        default = self._default(scope, value.function.unit, parameter.default)
         if not arguments.unknown or name in arguments.left:
             return default
         if isinstance(default, ClassValue):
@@ -180,14 +181,14 @@ class Parameters(Interpreter):
             case _:
                 return said
 
-    def _default(self, scope: Frame, node: cst.BaseExpression) -> Value:
-        """What a parameter is when nothing is given for it, evaluated in the scope of the definition."""
+    def _default(self, scope: Frame, unit: Unit, node: cst.BaseExpression) -> Value:
+        """What a parameter is when nothing is given for it, evaluated where it is defined; `unit`: which holds that."""
         if scope.is_module and node in self._defaults:
             return self._defaults[node]
         if self._is_endless(node):
             return UNKNOWN
         quiet = Frame(
-            scope.unit, scope.module, HOST, Summary("", None, None, HOST), dict(scope.env or {}), parent=scope.parent
+            unit, scope.module, HOST, Summary("", None, None, HOST), dict(scope.env or {}), parent=scope.parent
         )
         self._signing.add(node)
         try:

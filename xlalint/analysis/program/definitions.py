@@ -144,6 +144,7 @@ class DefinedClass:
     functions: dict[str, DefinedFunction] = field(default_factory=dict)
     classes: dict[str, DefinedClass] = field(default_factory=dict)
     code: list[Stretch] = field(default_factory=list)
+    stretch: Stretch | None = None  # of the whole class; None inside a function
     base_texts: tuple[str, ...] = ()
     decorator_texts: tuple[str, ...] = ()
     keyword_texts: tuple[tuple[str, str], ...] = ()  # beside the bases: a metaclass, or what `__init_subclass__` takes

@@ -161,6 +161,7 @@ class ProjectModule:
             decorator_texts=shape.decorators,
             keyword_texts=shape.keywords,
             code=shape.code,
+            stretch=shape.stretch,
         )
         made.functions = {name: self._function(inner, made) for name, inner in shape.functions.items()}
         made.classes = {name: self._class(inner, made.qualname + ".") for name, inner in shape.classes.items()}

@@ -134,7 +134,8 @@ def _is_filled(unit: Unit, node: cst.CSTNode, queue: str, rest: str) -> bool:
         case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="append" | "extend" | "insert"))):
             return _text(unit, owner) == queue
         case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if _text(unit, target) == queue:
-            named = any(_text(unit, part) == queue for part in cst.within(value))
+            parts = (part for part in cst.within(value) if isinstance(part, cst.BaseExpression))
+            named = any(_text(unit, part) == queue for part in parts)
             return named and _text(unit, value) != rest
         case _:
             return False
