@@ -200,6 +200,18 @@ def test_a_hazard_in_a_helper_that_names_no_tensorflow(project: Path) -> None:
     assert check(["main.py"], Settings()).findings == ()
 
 
+def test_a_hazard_in_a_module_that_is_imported_by_its_name(project: Path) -> None:
+    (project / "helper.py").write_text("def halve(x):\n    if x > 10.0:\n        x = x / 2.0\n    return x\n")
+    for given in ('"helper"', 'name="helper"', 'name="helper", package=None'):
+        (project / "main.py").write_text(
+            f"import importlib\nimport tensorflow as tf\n\nhelper = importlib.import_module({given})\n\n\n"
+            "@tf.function(jit_compile=True, autograph=False)\ndef step(x: tf.Tensor):\n    return helper.halve(x)\n"
+        )
+        report = check(["."], Settings())
+        assert not report.problems
+        assert [(finding.path, finding.span.line) for finding in report.findings] == [("helper.py", 2)]
+
+
 STEP: Final = "@tf.function(jit_compile=True, autograph=False)\ndef step(x: tf.Tensor):\n    return loss(x)\n"
 PUNISH: Final = (
     "import tensorflow as tf\n\ndef punish(x):\n    if tf.reduce_sum(x) > 0:\n        return x\n    return -x\n\n"

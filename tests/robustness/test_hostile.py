@@ -17,6 +17,7 @@ from tests.robustness.trial import complaints, controls
 from tests.samples import FIXABLE, HAZARD
 from tests.sources.test_notebooks import notebook, saved
 from xlalint.analysis.budget import Clock
+from xlalint.analysis.interpreter.debugging import may_wrap
 from xlalint.cli import run
 from xlalint.findings.findings import Report
 from xlalint.linter.fix_runs import fix
@@ -262,6 +263,7 @@ PATTERNS: dict[str, Callable[[], object]] = {
     "an open bracket": lambda: suppressions_of("x  # xlalint: ignore[" + " " * 200_000 + "\n").entries,
     "an f-string that does not end": lambda: limit_f_strings("f'''{" * 100_000),
     "an f-string of escapes": lambda: limit_f_strings("f'" + "\\'{" * 200_000),
+    "a line of number signs": lambda: may_wrap("self.x = y  " + "#" * 100_000 + "\n"),
     "words of imports": lambda: may_matter(b"from " * 200_000, Path("a.py")),
     "names of packages": lambda: may_matter(b"import a" + b"tensorflow" * 100_000 + b"\n", Path("a.py")),
     "white space": lambda: may_matter((b" " * 10_000 + b"\n") * 100 + b"import os", Path("a.py")),

@@ -43,6 +43,20 @@ class Agent:
 
 Agent({{{{"actor": keras.Sequential(), "critic": keras.Sequential()}}}})
 """
+REGISTRY = """\
+import tensorflow as tf
+
+LOSSES = {}
+
+def register(cls):
+    LOSSES[cls.__name__] = cls
+    return cls
+
+@register
+class Mean:
+    pass
+
+"""
 SCRIPTS = {
     # -- functions that are made once --
     **{
@@ -199,6 +213,17 @@ class Agent:
         "    return run\n\nfor units in (8, 16):\n    run = make(keras.Sequential([keras.layers.Dense(units)]))\n"
         "    run(tf.ones([2, 4]))\n"
     ),
+    **{
+        f"a function made {name}": one(REGISTRY + made, *((("XLA307", "@tf.function"),) if found else ()))
+        for name, (made, found) in {
+            "before the loop that calls it": (f"{JIT}\nfor _ in range(3):\n    step(tf.ones([3]))\n", False),
+            "in the loop that calls it": (
+                "for _ in range(3):\n    @tf.function(jit_compile=True)\n    def step(x):\n        return x + 1\n\n"
+                "    step(tf.ones([3]))\n",
+                True,
+            ),
+        }.items()
+    },
     "a step in each round": one(
         f"{HEAD}def loss(x):\n    return tf.reduce_sum(x)\n\nfor x in tf.data.TFRecordDataset('a').repeat().batch(8):\n"
         "    run = tf.function(loss, jit_compile=True)\n    run(x)\n",

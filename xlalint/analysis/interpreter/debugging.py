@@ -12,7 +12,7 @@ from .contexts import ContextKind
 from .frames import Frame
 
 _COMPILES: Final = Api("tf.function")  # which wraps a method where the switch is off
-_GAP: Final = r"(?:\s|\\|#[^\n]*)*"
+_GAP: Final = r"(?:\s|\\|#[^\n]*\n)*"
 # What a line that wraps a method reads like: most methods have none, and need no tree.
 _MAY_WRAP: Final = re.compile(rf"self\s*\.\s*\w+\s*=[\s\\(]*\w+(?:\s*\.\s*\w+)*{_GAP}\({_GAP}self\s*\.")
 
@@ -30,11 +30,16 @@ def is_off(frame: Frame, test: cst.BaseExpression, known: dict[Class, frozenset[
     return any(name in known[cls] for cls in classes)
 
 
+def may_wrap(text: str) -> bool:
+    """Whether a line of a method may read `self.step = tf.function(self.step)`."""
+    return _MAY_WRAP.search(text) is not None
+
+
 def _switches(cls: Class) -> frozenset[str]:
     """The attributes of a class that are on only where it compiles none of its methods."""
     found: set[str] = set()
     for method in cls.functions.values():
-        if not _MAY_WRAP.search(method.text):
+        if not may_wrap(method.text):
             continue
         lines = [node for node in cst.within(method.node.body) if isinstance(node, cst.If | cst.Assign)]
         off = {key for line in lines if isinstance(line, cst.If) for key in _compiled_without(line, cls.module)}

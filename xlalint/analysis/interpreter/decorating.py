@@ -83,8 +83,9 @@ class Decorating(Interpreter):
             Summary("", Location(unit, node), None, HOST),
             {},
             parent=outside if not outside.is_module else None,
-            python_loop=outside.python_loop,
-            guards=outside.guards,
+            # What a module defines, it defines once, whatever it is at when somebody asks for the function.
+            python_loop=0 if frame is None else frame.python_loop,
+            guards=0 if frame is None else frame.guards,
         )
         current = value
         for decorator in reversed(node.decorators):

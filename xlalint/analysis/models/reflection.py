@@ -125,8 +125,8 @@ def _any_method(
 
 def _import_module(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`importlib.import_module("package.module")`, of the project."""
-    given = arguments.nodes[0] if arguments.nodes else node
-    match interpreter.evaluate_name(frame, given):
+    given = arguments.keyword_nodes.get("name", next(iter(arguments.nodes), None))
+    match None if given is None else interpreter.evaluate_name(frame, given):
         case Static(str(name)) if not name.startswith("."):
             found = interpreter.project.find(name, frame.module)
             return UNKNOWN if found is None else ModuleValue(found)
