@@ -464,6 +464,39 @@ def test_what_a_script_runs_line_by_line_is_not_compiled(
     assert [(one.path, one.code, one.severity) for one in found] == [(str(tmp_path / "parts.py"), "XLA201", severity)]
 
 
+LOSS: Final = """\
+import numpy as np
+import tensorflow as tf
+from net import build
+
+def loss(truth, found):
+    print(np.mean(found))
+    return found.numpy().mean()
+
+model = build()
+model.compile("sgd", loss, jit_compile=False)
+model.fit([[1.0]], [[1.0]])
+"""
+NET: Final = """\
+import tensorflow as tf
+{}
+
+def build():
+    return tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1)])
+"""
+
+
+@pytest.mark.parametrize(
+    ("switch", "severity"),
+    [("", Severity.WARNING), ("tf.config.run_functions_eagerly(True)", Severity.INFO)],
+)
+def test_what_an_import_has_run_line_by_line_is_not_traced(tmp_path: Path, switch: str, severity: Severity) -> None:
+    (tmp_path / "train.py").write_text(LOSS, encoding="utf-8")
+    (tmp_path / "net.py").write_text(NET.format(switch), encoding="utf-8")
+    found = {(one.code, one.severity) for one in check([tmp_path], Settings()).findings}
+    assert found == {("XLA106", severity)}
+
+
 @pytest.mark.parametrize(("line", "severity"), [("", Severity.WARNING), ("import tensorflow_addons", Severity.INFO)])
 def test_weights_that_only_keras_3_freezes_are_of_keras_3(tmp_path: Path, line: str, severity: Severity) -> None:
     net = """import tensorflow as tf

@@ -404,7 +404,7 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     if exposed.exposure is Exposure.NONE or reasons:
         untraced = kind == ContextKind.OPEN and not {_UNUSED, _INFERRED}.isdisjoint(reasons)
         taken = not {_CONVERTED, _TAKEN}.isdisjoint(reasons)
-        least = Severity.INFO if untraced or taken else candidate.unexposed
+        least = Severity.INFO if untraced or taken or exposed.eager else candidate.unexposed
         severity = min(severity, least)
         lowered = exposed.exposure is Exposure.NONE and least < finding.severity
         finding = replace(finding, severity=least)

@@ -19,7 +19,7 @@ class Exposed(Struct, frozen=True):
     compiles where it finds a device; `clusters`: nothing but autoclustering compiles it, which leaves out what XLA
     refuses and compiles the rest again for new shapes and sizes (measured); `tpu_alone`: nothing but a TPU's strategy
     compiles it; `told`: a setting says so of the program; `trains`: it trains a model, or XLA
-    compiles something of it for certain."""
+    compiles something of it for certain; `eager`: TensorFlow runs its functions line by line, and traces none."""
 
     exposure: Exposure
     shown: str = ""
@@ -30,9 +30,11 @@ class Exposed(Struct, frozen=True):
     tpu_alone: bool = False
     told: bool = False
     trains: bool = False
+    eager: bool = False
 
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)
+_LINE_BY_LINE: Final = Exposed(Exposure.NONE, eager=True)
 _LIBRARY: Final = Exposed(Exposure.LIKELY, "the package defines Keras classes, which its users may compile")
 _LEVELS: Final = {
     Shows.XLA: Exposure.CERTAIN,
@@ -85,7 +87,7 @@ def exposures(
     training = {graph.unit[file]: True for shows in _TRAINS for file, _ in graph.of(shows)}
     trains = graph.programs(training).keys()
     whole, eager = graph.used_by_scripts(is_installed), graph.eager()
-    found |= {file: NOT_EXPOSED for file, unit in graph.unit.items() if unit in eager}
+    found |= {file: _LINE_BY_LINE for file, unit in graph.unit.items() if unit in eager}
     return {
         file: replace(
             of,

@@ -118,10 +118,16 @@ class ProgramGraph:
         return {unit for unit in used if unit in self.unit or not is_installed(unit)}
 
     def eager(self) -> set[str]:
-        """The units that nothing leads to but what has its functions run line by line."""
+        """The units that nothing leads to but what has its functions run line by line, or imports what does that."""
         first = [module for module in self._modules if module.is_run or not self._importers.get(self.unit[module.path])]
-        compiled = {self.unit[module.path]: True for module in first if Shows.EAGER not in module.signs}
-        line_by_line = {self.unit[module.path]: True for module in first if self.unit[module.path] not in compiled}
+        alone = {file: True for file, _ in self.of(Shows.EAGER) if self.unit[file] == file}
+        switching = spread(alone, self._importers)
+        compiled = {
+            unit: True
+            for module in first
+            if (unit := self.unit[module.path]) not in switching and Shows.EAGER not in module.signs
+        }
+        line_by_line = {unit: True for module in first if (unit := self.unit[module.path]) not in compiled}
         return spread(line_by_line, self.imports).keys() - spread(compiled, self.imports).keys()
 
     def libraries(self, used: Collection[str]) -> Iterator[str]:
