@@ -23,6 +23,11 @@ ENDS: Final = {
     "every so many rows, of all": (f"if (number + 1) % size == 0:\n    {FED}", True),
     "until it is full": (f"if len(batch) > size:\n    batch = []\nelse:\n    {FED}", True),
     "where it is not another length": (f"if len(batch) != size:\n    pass\nelse:\n    {FED}\n    del batch[:]", False),
+    "when one beside it is full": (f"if len(beside) == size:\n    {FED}\n    beside, batch = [], []", False),
+    "when one beside it is full, which alone is emptied": (
+        f"if len(beside) == size:\n    {FED}\n    beside = []",
+        True,
+    ),
     "when another one is full": (f"if len(other) == size:\n    {FED}", True),
     "when it is full or something else is": (f"if len(batch) == size or row is None:\n    {FED}", True),
     "the whole of each iteration": (
@@ -32,16 +37,18 @@ ENDS: Final = {
 }
 IN_FUNCTION: Final = """\
 def run(rows, size, other):
-    batch = []
+    batch, beside = [], []
     for number, row in enumerate(rows):
+        beside.append(number)
         batch.append(row)
 {}
 
 run(np.load("x.npy"), 32, [])
 """
 AT_TOP: Final = """\
-rows, size, other, batch = np.load("x.npy"), 32, [], []
+rows, size, other, batch, beside = np.load("x.npy"), 32, [], [], []
 for number, row in enumerate(rows):
+    beside.append(number)
     batch.append(row)
 {}
 """

@@ -4,6 +4,9 @@ iteration makes them anew."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import takewhile
+from operator import is_not
 
 from ...syntax import nodes as cst
 from ..files.unit import Unit
@@ -15,34 +18,61 @@ _AT_MOST = (cst.LessThan, cst.LessThanEqual)
 def is_as_long(unit: Unit, filled: cst.CSTNode, read: cst.CSTNode, loop: cst.For | cst.While) -> bool:
     """Whether a list that a loop puts something into is as long in each iteration that gets to where it is read:
     `filled` and `read` stand in the loop."""
-    match filled:
-        case cst.Call(func=cst.Attribute(value=owner)):
-            asked = _Asked(unit, _text(unit, owner))
-        case _:
-            return False
+    name = _filled(unit, filled)
+    if name is None:
+        return False
+    asked = _Asked(unit, name)
     if any(asked.is_emptied(statement) for statement in loop.body.body):
         return True
+    others = [_Asked(unit, other) for other in _filled_beside(unit, filled) if other != name]
+    for test, outcome, then in _conditions(unit, read, loop):
+        if asked.is_settled(test, outcome, then):
+            return True
+        if any(other.is_settled(test, outcome, then) for other in others) and asked.is_emptied_in(then):
+            return True
+    return False
+
+
+def _filled(unit: Unit, node: cst.CSTNode) -> str | None:
+    """The list that a call puts something into, as it is written."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=owner)):
+            return _text(unit, owner)
+        case _:
+            return None
+
+
+def _filled_beside(unit: Unit, filled: cst.CSTNode) -> Iterator[str]:
+    """The lists that get something each time that one does: `xs.append(x)` beside `ys.append(y)`."""
+    block = next((around for around in unit.around(filled) if isinstance(around, cst.IndentedBlock)), None)
+    for statement in () if block is None else block.body:
+        match statement:
+            case cst.SimpleStatementLine(
+                body=[cst.Expr(value=cst.Call(func=cst.Attribute(attr=cst.Name(value="append"))) as call)]
+            ):
+                if (name := _filled(unit, call)) is not None:
+                    yield name
+
+
+def _conditions(
+    unit: Unit, read: cst.CSTNode, loop: cst.For | cst.While
+) -> Iterator[tuple[cst.BaseExpression, bool, cst.CSTNode]]:
+    """The tests that an iteration has passed where it gets to a place, how each came out, and what runs then."""
     inner = read
     for around in unit.around(read):
         match around:
             case cst.If(test=test, body=body) if inner is body:
-                if asked.is_settled(test, True, body):
-                    return True
+                yield test, True, body
             case cst.If(test=test, orelse=cst.Else(body=body)) if inner is around.orelse:
-                if asked.is_settled(test, False, body):
-                    return True
+                yield test, False, body
             case cst.IndentedBlock(body=statements):
-                for before in statements:
-                    if before is inner:
-                        break
+                for before in takewhile(partial(is_not, inner), statements):
                     match before:
                         case cst.If(test=test, body=body, orelse=None) if _leaves(body):
-                            if asked.is_settled(test, False, around):
-                                return True
+                            yield test, False, around
         if around is loop:
-            return False
+            return
         inner = around
-    return False
 
 
 class _Asked:
@@ -58,8 +88,11 @@ class _Asked:
         tests = [*_parts(test, outcome)]
         if any(self._fixes(part, sign) for part, sign in tests):
             return True
-        reached = any(self._reaches(part, sign) for part, sign in tests)
-        return reached and any(self._empties(node) for node in cst.within(then))
+        return any(self._reaches(part, sign) for part, sign in tests) and self.is_emptied_in(then)
+
+    def is_emptied_in(self, block: cst.CSTNode) -> bool:
+        """Whether a block takes out of the list what is in it."""
+        return any(self._empties(node) for node in cst.within(block))
 
     def is_emptied(self, statement: cst.CSTNode) -> bool:
         """Whether a statement leaves the list with nothing in it."""
