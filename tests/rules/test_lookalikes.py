@@ -595,3 +595,21 @@ class Rays:
 
 def test_numbers_that_stand_in_a_list_may_be_pythons_own(tmp_path: Path) -> None:
     assert {line for line, _ in flagged(tmp_path, COUNTS)} == marked(COUNTS)
+
+
+CONVERTED: Final = """\
+import tensorflow as tf
+
+def convert(x):
+    if not tf.is_tensor(x):
+        x = tf.constant(x)
+    return tf.cast(x, tf.complex64)
+
+class Waves(tf.keras.layers.Layer):
+    def call(self, x):
+        return convert(x) + tf.cast(tf.constant(x), tf.complex64)  # flagged
+"""
+
+
+def test_a_constant_is_made_of_what_is_no_tensor(tmp_path: Path) -> None:
+    assert {line for line, _ in flagged(tmp_path, CONVERTED)} == marked(ASKED)

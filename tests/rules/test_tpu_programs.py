@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -102,3 +103,35 @@ def test_what_a_model_holds_is_created_where_the_model_is(tmp_path: Path, creati
     (tmp_path / "train.py").write_text(HELD.format(creation=creation))
     report = check([tmp_path], Settings())
     assert [one.code for one in report.findings] == found
+
+
+KEEPER: Final = """\
+import tensorflow as tf
+
+class Net:
+    def __init__(self, units):
+        rows = tf.keras.Input([4])
+        self.models = [tf.keras.Model(rows, tf.keras.layers.Dense(units)(rows))]
+
+    def restore(self, path):
+        self.models[0].load_weights(path)
+
+def main(net{annotation}):
+    strategy = tf.distribute.MirroredStrategy()
+    with strategy.scope():
+        net.restore("a.weights.h5")
+
+{call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("annotation", "call", "found"),
+    [(": Net", "", []), ("", "main(Net(3))", ["XLA502"])],
+    ids=["where nobody is seen to create it", "outside"],
+)
+def test_what_another_object_holds_is_created_where_that_is(
+    tmp_path: Path, annotation: str, call: str, found: list[str]
+) -> None:
+    (tmp_path / "restore.py").write_text(KEEPER.format(annotation=annotation, call=call))
+    assert [one.code for one in check([tmp_path], Settings()).findings] == found

@@ -345,6 +345,12 @@ def test_newest_tensorflow_that_a_requirement_allows(requirement: str, tensorflo
         ("setup.py", "raise SystemExit\nsetup(install_requires=['tensorflow~=2.9.0'])", 2),
         ("setup.py", "def (", None),
         ("requirements-dev.txt", "# tools\npytest\ntensorflow>=2.18\n", 3),
+        ("pypi_requirements.txt", "tensorflow>=2.6.3,<2.9; platform_machine != 'arm64'\n", 2),
+        ("requirements/base.txt", "keras==3.4.1\n", 3),
+        ("environment.yml", "name: tf\ndependencies:\n  - python=3.9\n  - tensorflow=2.7.0=mkl_py39  # why\n", 2),
+        ("environment_gpu.yaml", "dependencies:\n- 'lab/dev::tensorflow ==2.7.0'\n", 2),
+        ("environment.yml", "dependencies:\n  - pip\n  - pip:\n    - -r other.txt\n    - keras>=3\n", 3),
+        ("environment.yml", "channels:\n  - tensorflow\ndependencies: [\n", None),
         ("pkg-1.0.dist-info/METADATA", "Name: pkg\nRequires-Dist: tensorflow<2.16\n\ntensorflow>=2.16", 2),
     ],
 )
@@ -398,6 +404,15 @@ def test_the_nearest_requirements_that_name_it_decide(tmp_path: Path) -> None:
     assert found == {tmp_path: 2, **inside}
     (tmp_path / "requirements.txt").unlink()
     assert required_near([tmp_path]) == {}
+
+
+def test_a_file_that_leaves_the_version_open_gives_way_to_the_next(tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text("setup(name='own', keywords=['tensorflow'], install_requires=read())\n")
+    (tmp_path / "requirements.txt").write_text("keras\njax\n")
+    assert required_near([tmp_path])[tmp_path].keras is None
+    (tmp_path / "pypi_requirements.txt").write_text("tensorflow<2.9\n")
+    found = required_near([tmp_path])[tmp_path]
+    assert (found.keras, found.file.name) == (2, "pypi_requirements.txt")
 
 
 def test_a_project_decides_whichever_of_its_files_is_asked_about(project: Path) -> None:

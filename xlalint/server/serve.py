@@ -36,7 +36,9 @@ _WATCHED: Final = (
     "**/pyproject.toml",
     "**/*xlalint.toml",
     "**/setup.cfg",
-    "**/requirements*.txt",
+    "**/*requirement*.txt",
+    "**/requirements/*.txt",
+    "**/*environment*.{yml,yaml}",
 )
 _CELLS: Final = types.NotebookDocumentFilterWithCells(
     cells=[types.NotebookCellLanguage(language="python")], notebook="jupyter-notebook"

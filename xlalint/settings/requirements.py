@@ -20,11 +20,16 @@ _T = TypeVar("_T")
 _JAX: Final = re.compile(r"\s*jax(?:lib)?\b(?!-)")
 _KERAS_3_LIBRARIES: Final = re.compile(r"\s*keras(?:[-_](?:core|cv|hub|nlp|rs))?\b(?!-)")
 _PYPROJECT: Final = "pyproject.toml"
-_LIST: Final = ".txt"
+# The lists for pip of a folder, and conda's environments, as glob patterns.
+_LISTS: Final = ("*requirement*.txt", "requirements/*.txt")
+_ENVIRONMENTS: Final = ("*environment*.yml", "*environment*.yaml")
 _LONGEST: Final = 2_000  # characters of a requirement
 _CONCERNS: Final = re.compile("tensorflow|keras", re.IGNORECASE)
 _REST: Final = re.compile(r"(^|\s)(#|--).*|\\\s*$")  # of a line for pip: comments, hashes, and that it goes on
 _NORMAL: Final = re.compile(r"[-_.]+")
+# An item of an environment: `- channel::name=1.2=build`, `- "name>=1.2"  # why`.
+_CONDAS: Final = re.compile(r"""\s*-\s+["']?(?:[^"'\s]*::)?(?P<name>[\w.-]+)\s*(?P<bounds>[^"'#\n]*)""")
+_FUZZY: Final = re.compile(r"\A=(?!=)\s*(?P<version>[^=\s]+).*")  # what pip writes with two signs
 
 # The distributions that bring TensorFlow; the GPU one stopped at 2.12.
 _TENSORFLOW: Final = frozenset(("tensorflow", "tensorflow-cpu", "tensorflow-macos", "tensorflow-intel"))
@@ -90,21 +95,27 @@ def required_near(folders: Iterable[Path]) -> dict[Path, Required]:
 
 
 def _said_in(folder: Path) -> Required | None:
-    """What the requirements in a folder say; None where they name neither Keras nor TensorFlow."""
+    """What the requirements in a folder say; None where they name neither Keras nor TensorFlow. Where the first file
+    that does leaves Keras's version open, as keywords of a package do, the next that says which it is decides it."""
     if not any(map(_may_require, os.listdir(folder) if folder.is_dir() else ())):
         return None  # most folders: to look at each of their names takes a tenth of the time
+    said: Required | None = None
     for file, read in _requirement_files(folder):
         requirements = _requirements(file, read)
         if any((found := _named(text)) is not None and found[0] in _BRINGS_KERAS for text in requirements):
             needed = _requirements(file, _dependencies) if file.name == _PYPROJECT else requirements
-            return Required(keras_of(requirements), backends_of(needed), file)
-    return None
+            keras = keras_of(requirements)
+            if said is None:
+                said = Required(keras, backends_of(needed), file)
+            if keras is not None:
+                return replace(said, keras=keras, file=file)
+    return said
 
 
 def _is_project(folder: Path) -> bool:
     """Whether a folder states requirements in more than a list for pip."""
     files = _requirement_files(folder)
-    return any(file.suffix != _LIST and any(_requirements(file, read)) for file, read in files)
+    return any(read is not _lines and any(_requirements(file, read)) for file, read in files)
 
 
 def backends_of(requirements: Iterable[str]) -> frozenset[Backend]:
@@ -117,7 +128,7 @@ def backends_of(requirements: Iterable[str]) -> frozenset[Backend]:
 
 
 def _may_require(name: str) -> bool:
-    return name in _READERS or name.startswith("requirements") or name.endswith(".dist-info")
+    return name in _READERS or "requirement" in name or "environment" in name or name.endswith(".dist-info")
 
 
 def keras_of(requirements: Iterable[str]) -> int | None:
@@ -214,8 +225,9 @@ def _requirement_files(folder: Path) -> Iterator[tuple[Path, Callable[[Path], It
     for name, read in _READERS.items():
         if (folder / name).is_file():
             yield folder / name, read
-    for file in sorted(folder.glob(f"requirements*{_LIST}")):
-        yield file, _lines
+    for patterns, read in ((_LISTS, _lines), (_ENVIRONMENTS, _environment)):
+        for file in sorted(file for pattern in patterns for file in folder.glob(pattern) if file.is_file()):
+            yield file, read
     package = _NORMAL.sub("_", folder.name)
     inside = [info for info in folder.glob("*.dist-info") if (info / "METADATA").is_file()]
     if len(inside) == 1:  # where packages are installed there are several, and none speaks for the others
@@ -239,6 +251,13 @@ def _text(file: Path) -> str:
 
 def _lines(file: Path) -> list[str]:
     return _text(file).splitlines()
+
+
+def _environment(file: Path) -> Iterator[str]:
+    """The packages of a conda environment, those for pip as well, as pip writes them."""
+    for line in _lines(file):
+        if item := _CONDAS.match(line):
+            yield item["name"] + _FUZZY.sub(r"==\g<version>", item["bounds"].strip())
 
 
 def _dependencies(file: Path) -> Iterator[str]:

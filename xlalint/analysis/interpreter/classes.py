@@ -106,8 +106,7 @@ class Classes(Interpreter):
         if (cls, traced) not in self.instances:
             self.instances[cls, traced] = made = Instance(cls, traced=traced)
             # Where those are created that are, is noted of each; what one holds is created in the same scope.
-            held = self.strategies and any(map(cls.is_keras, ("model", "layer", "metric", "optimizer")))
-            context = replace(HOST, scope=Scope(UNKNOWN)) if held else HOST
+            context = replace(HOST, scope=Scope(UNKNOWN)) if self.strategies else HOST
             if not self.is_record(cls):
                 for name in ("__init__", "build", "setup"):
                     method = cls.find(name)

@@ -32,7 +32,10 @@ def report_host_read(
 
 
 def report_constant(interpreter: Interpreter, frame: Frame, name: str, value: Value, node: cst.BaseExpression) -> None:
-    """Say that a constant is made of a tensor, which no trace can: of one that was computed before, it can."""
+    """Say that a constant is made of a tensor, which no trace can: of one that was computed before, it can, and of what
+    the code has asked whether it is a tensor, and is none."""
+    if isinstance(value, Structure) and value.several:
+        return
     given = value.tensor if isinstance(value, Structure) else value
     if (tensor := of_the_trace(given)) is not None:
         if frame.context.kind is ContextKind.OPEN:
