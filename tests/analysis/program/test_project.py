@@ -145,3 +145,31 @@ def test_a_folder_without_a_project_is_checked_from_anywhere_as_from_inside(
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert [(one.code, one.span) for one in check([tmp_path / "code"], Settings()).findings] == inside
     assert [code for code, _ in inside] == ["XLA106"]
+
+
+def test_of_projects_side_by_side_each_has_the_modules_that_are_nearest(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name / "scripts").mkdir(parents=True)
+        (tmp_path / name / "models.py").write_text(f"def {name}(x):\n    return x.numpy()\n", encoding="utf-8")
+        (tmp_path / name / "scripts" / "train.py").write_text(
+            f"import sys\nimport tensorflow as tf\n\nsys.path.append('{name}')\nfrom models import {name}\n\n\n"
+            f"@tf.function(jit_compile=True)\ndef step(x):\n    return {name}(x)\n",
+            encoding="utf-8",
+        )
+    found = [(one.code, Path(one.path)) for one in check([tmp_path], Settings()).findings]
+    assert found == [("XLA106", tmp_path / name / "models.py") for name in ("first", "second")]
+
+
+def test_tests_in_a_folder_of_the_name_of_the_package_import_the_package(tmp_path: Path) -> None:
+    for folder in ("nets", "tests/nets"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "__init__.py").touch()
+    (tmp_path / "nets" / "layers.py").write_text("def first(x):\n    return x.numpy()\n", encoding="utf-8")
+    (tmp_path / "tests" / "nets" / "layers.py").write_text("def first(x):\n    return x\n", encoding="utf-8")
+    (tmp_path / "tests" / "nets" / "test_layers.py").write_text(
+        "import tensorflow as tf\nfrom nets.layers import first\n\n\n"
+        "@tf.function(jit_compile=True)\ndef step(x):\n    return first(x)\n",
+        encoding="utf-8",
+    )
+    found = [Path(one.path) for one in check([tmp_path], Settings(include_host=True)).findings]
+    assert found == [tmp_path / "nets" / "layers.py"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
-from ...sources.checkout import Projects, folders_around, repository_root, together
+from ...sources.checkout import Projects, folders_around, repository_root, shared_parts, together
 from ...sources.distributions import is_installed
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
@@ -292,10 +292,17 @@ class Files:
         return found
 
     def find_below_roots(self, name: str, beside: Path) -> Path | None:
-        """The file of a module below the first of the roots that has it; one of them was asked already."""
+        """The file of a module below the first of the roots that has it; one of them was asked already. Of projects
+        that lie side by side, each of which has its own `models`, the nearest comes first; what lies inside of another
+        comes last, as tests do in folders that are named after those that they are of."""
         first = name.partition(".")[0]
         note_offered(first)
-        for root in self._offered.get(first, ()):
+        roots = self._offered.get(first, ())
+
+        def order(root: Path) -> tuple[bool, int]:
+            return any(other in root.parents for other in roots), -shared_parts(root.parts, beside.parts)
+
+        for root in sorted(roots, key=order):
             if root != beside:
                 found = self._look_up(root, name)
                 note_name(root, name, found)
