@@ -245,3 +245,30 @@ def test_agent():
 def test_tests_may_count_traces(tmp_path: Path, name: str, told: list[str]) -> None:
     (tmp_path / name).write_text(TRACES, encoding="utf-8")
     assert [one.code for one in check([tmp_path], Settings()).findings] == told
+
+
+MADE_ONCE: Final = """\
+import sonnet as snt
+import tensorflow as tf
+
+class Counter(snt.Module):
+    @{decorator}
+    def create(self):
+        self.total = tf.Variable(tf.zeros([4]))
+
+    def __call__(self, x):
+        self.create()
+        return x + self.total
+
+COUNTER = Counter()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return COUNTER(x)
+"""
+
+
+@pytest.mark.parametrize(("decorator", "told"), [("snt.once", []), ("snt.allow_empty_variables", ["XLA409"])])
+def test_variables_that_a_library_makes_once(tmp_path: Path, decorator: str, told: list[str]) -> None:
+    (tmp_path / "m.py").write_text(MADE_ONCE.format(decorator=decorator), encoding="utf-8")
+    assert [one.code for one in check([tmp_path], Settings()).findings] == told

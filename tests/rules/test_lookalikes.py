@@ -612,4 +612,4 @@ class Waves(tf.keras.layers.Layer):
 
 
 def test_a_constant_is_made_of_what_is_no_tensor(tmp_path: Path) -> None:
-    assert {line for line, _ in flagged(tmp_path, CONVERTED)} == marked(ASKED)
+    assert {line for line, _ in flagged(tmp_path, CONVERTED)} == marked(CONVERTED)

@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
@@ -184,3 +185,33 @@ def test_losses_and_metrics_in_whatever_a_model_is_given(tmp_path: Path) -> None
     (tmp_path / "m.py").write_text(GIVEN, encoding="utf-8")
     found = {one.span.line for one in check([tmp_path], Settings()).findings if one.code in ("XLA201", "XLA403")}
     assert found == {number for number, line in enumerate(GIVEN.splitlines(), 1) if line.endswith("# flagged")}
+
+
+COMPILED: Final = """\
+import tensorflow as tf
+{made}
+
+@tf.function
+def largest(x):
+    return tf.boolean_mask(x, x > 0)
+
+print(largest(tf.ones([3])))
+{made_of}.compile({settings})
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "made_of", "settings", "is_keras"),
+    [
+        ("from cffi import FFI\n\nbuilder = FFI()", "builder", "verbose=True", False),
+        ("from nets import build\n\nnet = build()", "net", "'adam', 'mse'", True),
+        ("from nets import build\n\nnet = build()", "net", "optimizer='adam', clipping=3", True),
+        ("net = tf.keras.Sequential()", "net", "clipping=3", True),
+    ],
+)
+def test_what_another_library_compiles_is_no_model(
+    tmp_path: Path, made: str, made_of: str, settings: str, is_keras: bool
+) -> None:
+    (tmp_path / "m.py").write_text(COMPILED.format(made=made, made_of=made_of, settings=settings), encoding="utf-8")
+    [finding] = check([tmp_path], Settings()).findings
+    assert (finding.code, finding.severity is Severity.INFO) == ("XLA201", not is_keras)

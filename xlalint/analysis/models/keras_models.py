@@ -78,6 +78,12 @@ _STEPS: Final = {
 _KERAS_3_DECIDES: Final = "Keras 3's default where it finds an accelerator"
 _TRAINS: Final = frozenset(("fit", "train_on_batch"))
 # What layers are made with and call themselves, by the last word of its parameter; and the layers.
+_TRAINS_WITH: Final = frozenset(("loss", "metrics", "optimizer", "weighted_metrics"))
+# What Keras 2 and 3 are asked for by `compile`.
+_SETTINGS: Final = _TRAINS_WITH.union(
+    ("auto_scale_loss", "distribute", "experimental_run_tf_function", "jit_compile", "loss_weights", "run_eagerly"),
+    ("sample_weight_mode", "steps_per_execution", "target_tensors"),
+)
 _CALLED_BY_LAYERS: Final = frozenset(("activation", "regularizer", "constraint"))
 _LAYERS: Final = (
     *("Conv1D", "Conv2D", "Conv3D", "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "DepthwiseConv1D"),
@@ -170,10 +176,12 @@ def _compile(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """`model.compile(loss=f, metrics=[g])`."""
-    _remember_compiled(interpreter, frame, owner, arguments, node)
     is_model = isinstance(owner, ApiObject) and api.kind_of(owner.api) == "model"
     is_model = is_model or (isinstance(owner, Instance) and owner.cls.is_keras("model"))
-    if not is_model and not arguments.keywords.keys() & {"loss", "metrics", "optimizer", "weighted_metrics"}:
+    if not is_model and arguments.keywords and _SETTINGS.isdisjoint(arguments.keywords):
+        return None  # other libraries compile, too
+    _remember_compiled(interpreter, frame, owner, arguments, node)
+    if not is_model and _TRAINS_WITH.isdisjoint(arguments.keywords):
         return None
     for position, keyword, role in (
         (1, "loss", "loss function"),

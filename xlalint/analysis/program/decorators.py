@@ -32,6 +32,7 @@ TRANSPARENT: Final = frozenset(
         "wraps",
     )
 )
+_ONCE: Final = Api("sonnet.once")
 RECORDS: Final = ("dataclass", "dataclasses.dataclass", "attr.s", "attr.attrs", "attrs.define", "struct.dataclass")
 
 
@@ -46,9 +47,9 @@ def names_jit(text: str) -> bool:
 
 
 def is_wrapped(value: FunctionValue) -> bool:
-    """Whether a decorator of unknown intent stands around a function: one of the project, or of an unknown library."""
+    """Whether a decorator stands around a function that may not run it each time: one of the project, or Sonnet's."""
     return value.compiled is None and any(
-        not isinstance(value.function.module.resolve_text(name), Api)
+        not isinstance(found := value.function.module.resolve_text(name), Api) or found == _ONCE
         for text in value.function.decorator_texts
         if (name := text.partition("(")[0]) not in TRANSPARENT and not name.endswith((".setter", ".getter"))
     )
