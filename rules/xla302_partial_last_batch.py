@@ -39,7 +39,7 @@ If every example counts, as in an evaluation, pad the last batch and give the pa
 ## Fix safety
 `unsafe`: `drop_remainder=True` drops up to one batch of examples. With shuffling, these differ in each epoch; in an
 evaluation they are always the same. Shown only for `predict`, which would return no result for them, and where the call
-sets `drop_remainder=False`.
+sets `drop_remainder` itself, to False or to what decides it elsewhere.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/data/Dataset#batch
@@ -466,7 +466,7 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
                 help = with_arguments(node, batch_size="None") if variation.detail == FOLDER else UNBATCHED
                 yield fed(event, variation, message, help and f"{help}.batch(SIZE, drop_remainder=True)")
             else:
-                meant = _predicts(event.location.node) or _is_refused(node)
+                meant = _predicts(event.location.node) or _decides(node)
                 safety = Safety.DISPLAY if meant else Safety.UNSAFE
                 rewrite = argument_set(variation.location, "drop_remainder", "True", TITLE, DIFFERS, safety)
                 yield fed(event, variation, message, _whole_batches(node), rewrite=rewrite)
@@ -489,12 +489,12 @@ def _predicts(node: cst.CSTNode) -> bool:
             return False
 
 
-def _is_refused(node: cst.CSTNode) -> bool:
-    """Whether a call says that the last batch is to stay."""
-    return isinstance(node, cst.Call) and any(
-        given.keyword is not None
-        and given.keyword.value == "drop_remainder"
-        and isinstance(given.value, cst.Name)
-        and given.value.value == "False"
-        for given in node.args
-    )
+def _decides(node: cst.CSTNode) -> bool:
+    """Whether a call says itself whether the last batch is to stay."""
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name("batch")), args=[_, cst.Arg(keyword=None), *_]):
+            return True
+        case cst.Call(args=arguments):
+            return any(one.keyword is not None and one.keyword.value == "drop_remainder" for one in arguments)
+        case _:
+            return False

@@ -13,6 +13,11 @@ PLAIN: Final = "import tensorflow as tf\n\nV = tf.Variable(tf.zeros([4], tf.int3
 NEVER: Final = "import tensorflow as tf\n\n@tf.function(jit_compile=True, autograph=False)\n"
 SIZE: Final = "def f(x: tf.Tensor, y: tf.Tensor):\n    n = int(tf.shape({of})[0])\n    return tf.ones([n])\n"
 
+BATCHES: Final = (
+    "import tensorflow as tf\n\n@tf.function(jit_compile=True)\ndef f(x):\n    return x\n\ndef run(keep):\n"
+    "    for x in tf.data.TFRecordDataset('a').batch(8{end}):\n        f(x)\n\nrun(input())\n"
+)
+
 # By rule, what is rewritten and how sure it is; None: nothing is rewritten.
 PROGRAMS: Final[dict[str, tuple[str, str, Safety | None]]] = {
     "a size in a function that nobody converts": ("XLA106", NEVER + SIZE.format(of="x"), Safety.SAFE),
@@ -38,6 +43,27 @@ PROGRAMS: Final[dict[str, tuple[str, str, Safety | None]]] = {
         PLAIN + "def f(x):\n    assert tf.size(x).numpy() == V.shape.num_elements()\n    return x\n",
         Safety.UNSAFE,
     ),
+    "an array that is written into": (
+        "XLA106",
+        PLAIN + "def f(x):\n    found = tf.abs(x).numpy()\n    found[0][1] = 1.0\n    return found\n",
+        None,
+    ),
+    "an array that is added to in place": (
+        "XLA106",
+        PLAIN + "def f(x):\n    found = tf.abs(x).numpy()\n    found[0] += 1.0\n    return found\n",
+        None,
+    ),
+    "an array of which a part is added": (
+        "XLA106",
+        PLAIN + "def f(x):\n    found = tf.abs(x).numpy()\n    x += found[0]\n    return x\n",
+        Safety.UNSAFE,
+    ),
+    "batches of which something else decides the last": (
+        "XLA302",
+        BATCHES.format(end=", drop_remainder=not keep"),
+        None,
+    ),
+    "batches of which nothing decides the last": ("XLA302", BATCHES.format(end=""), Safety.UNSAFE),
     "parts that are stitched elsewhere than they are made": (
         "XLA207",
         NEVER + "def f(owners, parts):\n    places = tf.dynamic_partition(tf.range(4), owners, 2)\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import dropwhile
 from typing import Final
 
@@ -145,8 +146,8 @@ def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
 
 
 def _needs_python(location: Location) -> bool:
-    """Whether what is read goes where no tensor may stand: conditions, sizes, positions, text, readers, and lists that
-    are made constants of; under a name, too."""
+    """Whether what is read goes where no tensor may stand: conditions, sizes, positions, text, readers, arrays that are
+    written into, and lists that are made constants of; under a name, too."""
     around = [*dropwhile(lambda node: isinstance(node, _ARITHMETIC), location.unit.around(location.node))]
     if isinstance(next(dropwhile(lambda node: isinstance(node, _COMPARED), around)), cst.Assert):
         return True  # NumPy compares numbers of different types, TensorFlow does not
@@ -157,12 +158,30 @@ def _needs_python(location: Location) -> bool:
             return True
         case [cst.If() | cst.IfExp() | cst.While() | cst.Assert() | cst.BooleanOperation(), *_]:
             return True
+        case [cst.Subscript(), *_]:
+            return _is_written_into(around)
         case [cst.Element(), *_]:
             return any(isinstance(node, cst.ListComp | cst.GeneratorExp) for node in around)
         case [cst.Assign(targets=[cst.AssignTarget(target=cst.Name(name))], value=read), *_] if read is location.node:
             scope = next((node for node in around if isinstance(node, cst.FunctionDef)), location.unit.tree)
             uses = [node for node in nodes(scope) if isinstance(node, cst.Name) and node.value == name]
             return any(_needs_python(location.at(use)) for use in uses)
+        case _:
+            return False
+
+
+def _is_written_into(around: Sequence[cst.CSTNode]) -> bool:
+    """Whether what stands at the beginning of subscripts is assigned to: `x[i][j] = value`, `x[i] += value`."""
+    inner, outer = around[0], around[0]
+    for outer in around[1:]:
+        if not isinstance(outer, cst.Subscript):
+            break
+        inner = outer
+    match outer:
+        case cst.AssignTarget():
+            return True
+        case cst.AugAssign(target=target):
+            return target is inner
         case _:
             return False
 

@@ -101,14 +101,18 @@ class Writing:
         return None
 
     def named(self, node: cst.CSTNode, wanted: str, text: str) -> str:
-        """A name for a text before the statement around a node; the text itself where no name could stand."""
+        """A name for a text before the statement around a node; the text itself where no name could stand. The same
+        text has one name there."""
         line = self.statement(node)
         if line is None:
             return atom(text)
-        name = self.fresh(node, wanted)
         lines = self._lines.setdefault(line, [])
-        if f"{name} = {text}" not in lines:
-            lines.append(f"{name} = {text}")
+        for known in lines:
+            name, _, named = known.partition(" = ")
+            if named == text:
+                return name
+        name = self.fresh(node, wanted)
+        lines.append(f"{name} = {text}")
         return name
 
     def parameter(self, function: cst.FunctionDef, call: cst.Call, name: str, text: str) -> None:
