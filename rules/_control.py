@@ -21,8 +21,9 @@ READERS: Final = {
 }
 
 
-def unconverted(context: Context) -> str | None:
-    """Why AutoGraph converts no control flow here; None where it does."""
+def unconverted(context: Context, never: str | None = None) -> str | None:
+    """Why AutoGraph converts no control flow here; None where it does. `never`: what AutoGraph leaves as it is
+    everywhere, where that is what the code does, so that an older Keras is no way out."""
     if context.converted:
         return None
     if context.autograph:
@@ -30,6 +31,8 @@ def unconverted(context: Context) -> str | None:
     match context.keras:
         case Tracing.KERAS_3:
             return f"Keras 3 traces {context.entry} without AutoGraph"
+        case Tracing.EITHER if never is not None:
+            return f"Keras traces {context.entry}, and {never}"
         case Tracing.EITHER:
             return f"Keras 3 traces {context.entry} without AutoGraph (Keras 2 converts it)"
         case _:

@@ -477,10 +477,9 @@ for row in tf.reshape(tf.range(6), [2, 3]):
                     )
 
     def _outcome(self, event: IterateOver, tensor: Tensor) -> tuple[Effect, str] | None:
-        if why := unconverted(event.context):
+        never = None if event.form in CONVERTED else "AutoGraph converts only `for` statements"
+        if why := unconverted(event.context, never) or never:
             return Effect.FAILS, f"{why}, so {REFUSED}"
-        if event.form not in CONVERTED:
-            return Effect.FAILS, f"AutoGraph converts only `for` statements, so {REFUSED}"
         if tensor.dependence < Dependence.VALUE or event.form == "sorted" or event.location in self._ranges:
             return None
         if event.form == "for":

@@ -293,10 +293,9 @@ def _asked(form: str, operands: tuple[Value, ...]) -> Tensor | None:
 
 
 def _outcome(event: TruthOf, tensor: Tensor) -> tuple[Effect, str] | None:
-    if why := unconverted(event.context):
+    never = "AutoGraph does not convert it" if event.form in NEVER else None
+    if why := unconverted(event.context, never) or never:
         return Effect.FAILS, f"{why}, so {REFUSED}"
-    if event.form in NEVER:
-        return Effect.FAILS, f"AutoGraph does not convert it, so {REFUSED}"
     if event.form != "chained comparison" and (why := not_a_truth(tensor)):
         return Effect.FAILS, why
     if tensor.dependence is Dependence.VALUE:
