@@ -109,10 +109,80 @@ noise = Noise()
 def f(x):
     return x * noise.share * noise.plain
 """
+LAYERS: Final = """\
+import tensorflow as tf
+
+class Graph(tf.keras.layers.Layer):
+    def call(self, inputs):
+        nodes, *edges = inputs
+        return tf.matmul(edges[0], nodes)
+
+class Pair(tf.keras.layers.Layer):
+    def call(self, inputs):
+        first, second = inputs  # flagged
+        return first + second
+
+class Net:
+    def __init__(self, sizes):
+        self.layers = []
+        for size in sizes:
+            self.layers.append(tf.keras.layers.Dense(size))
+            self.layers.append(Graph())
+
+    def __call__(self, x, edges):
+        for layer in self.layers:
+            if isinstance(layer, Graph):
+                x = layer([x, edges])
+            else:
+                x = layer(x)
+        return x
+
+class Short:
+    def __init__(self):
+        self.layers = [tf.keras.layers.Dense(2), Pair()]
+
+    def __call__(self, x, edges):
+        for layer in self.layers:
+            if isinstance(layer, Graph):
+                x = layer([x, edges])
+            else:
+                x = layer(x)
+        return x
+
+net = Net([2, 2])
+short = Short()
+
+def f():
+    x, edges = tf.keras.Input((2, 2)), tf.keras.Input((2, 2))
+    short(tf.keras.Input((2, 2)), edges)
+    return tf.keras.Model([x, edges], net(x, edges))
+
+f().compile("sgd", "mse", jit_compile=True)
+"""
+SHAPES: Final = """\
+import tensorflow as tf
+
+def kept_as(kept, key, x):
+    if isinstance(kept[key], tuple):
+        shape = kept[key]
+    else:
+        shape = kept[key].shape
+    if x.shape == shape:
+        return x
+    return x * 2.0
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x, first: bool = False):
+    kept = {"a": (2, 3), "b": x * 2.0}
+    y = (2, 3) if first else tf.reduce_sum(x)
+    x = x if y == x[0, 0] else x * 2.0  # flagged
+    return kept_as(kept, "a" if first else "b", x)
+"""
 CODE: Final = {
     "type(x) is tuple": SAME_CLASS,
     "numbers or lists of them": NUMBERS,
     "made on demand": MADE_ON_DEMAND,
+    "a shape, or a tensor that has one": SHAPES,
 }
 
 
@@ -140,3 +210,7 @@ def test_a_property_of_a_function_of_its_own_is_converted(tmp_path: Path) -> Non
 def test_of_two_properties_one_compiles(read: str, compiles: bool) -> None:
     measured = measure(COMPILED_PROPERTY.replace("noise.share * noise.plain", read), ("f32[2, 2]",))
     assert measured.matches(Compiles()) is compiles, measured
+
+
+def test_what_is_no_layer_of_a_class_is_called_as_the_others_are(tmp_path: Path) -> None:
+    assert {line for line, _ in flagged(tmp_path, LAYERS)} == marked(LAYERS)

@@ -16,7 +16,20 @@ from ..domain.operators import (
     identity,
     rank_of,
 )
-from ..domain.values import STATIC, UNKNOWN, Array, Dependence, Dict, Sequence, Static, Tensor, Unknown, Value
+from ..domain.values import (
+    STATIC,
+    UNKNOWN,
+    Array,
+    Dependence,
+    Dict,
+    OneOf,
+    Sequence,
+    Static,
+    Structure,
+    Tensor,
+    Unknown,
+    Value,
+)
 from ..library.class_checks import is_instance
 from .contexts import NOT_TRACED
 from .dimensions import ask_for_none, report_operands
@@ -29,6 +42,14 @@ from .narrowing import classes_asked, narrow, truth
 
 def _is_flag(value: Value) -> bool:
     return isinstance(value, Static) and isinstance(value.constant, bool)
+
+
+def _as_shape(shape: Value, other: OneOf) -> Value:
+    """What a shape is compared with, of which a tensor may be one: that has a shape, and is none."""
+    if as_tensor(shape) is not None:
+        return other
+    shapes = [option for option in other.options if not isinstance(option, Tensor | Structure)]
+    return join_all(*shapes) if shapes else other
 
 
 class Comparisons(Interpreter):
@@ -125,6 +146,8 @@ class Comparisons(Interpreter):
         overloaded = self.overloaded(frame, sign, left, right, node)
         if overloaded is not None:
             return overloaded
+        if isinstance(node.left, cst.Attribute) and node.left.attr.value == "shape" and isinstance(right, OneOf):
+            right = _as_shape(left, right)
         mix_number(self, frame, node, left, right)
         if frame.context.kind in NOT_TRACED:
             numbers = (side for side in (left, right) if isinstance(side, Static))

@@ -135,8 +135,8 @@ def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bo
             func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=kinds)]
         ):
             names = class_names(interpreter, frame, kinds)
-            if outcome and frame.context.kind in NOT_TRACED:
-                _narrow_objects(frame, name, asked_classes(interpreter, frame, kinds))
+            if not outcome or frame.context.kind in NOT_TRACED:
+                _narrow_objects(frame, name, asked_classes(interpreter, frame, kinds), outcome)
             _narrow_kind(frame, name, names, outcome)
             _narrow_backend(interpreter, frame, names, outcome, name)
         case cst.Call(
@@ -273,19 +273,23 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
         frame.env[name] = join_all(*kept)
 
 
-def _narrow_objects(frame: Frame, name: str, asked: tuple[Value, ...]) -> None:
-    """Of the project's objects that a name may stand for, those that are of the classes. Where code is
-    traced nobody asks this: what an object returns hangs together with its attributes, which are not told apart."""
+def _narrow_objects(frame: Frame, name: str, asked: tuple[Value, ...], outcome: bool) -> None:
+    """Of the project's objects that a name may stand for, those that are of the classes, or are of none. Where code is
+    traced nobody asks the first: what an object returns hangs together with its attributes, which are not told
+    apart."""
     assert frame.env is not None
     classes = [one.cls for one in asked if isinstance(one, ClassValue)]
     value = frame.env.get(name)
-    if not isinstance(value, OneOf) or len(classes) < len(asked):
+    if not isinstance(value, OneOf) or (outcome and len(classes) < len(asked)):
         return
 
-    def is_kept(option: Value) -> bool:
+    def is_one(option: Value) -> bool:
         return isinstance(option, Instance) and any(cls in option.cls.mro for cls in classes)
 
-    kept = [option for option in value.options if not isinstance(option, Instance | Static) or is_kept(option)]
+    if outcome:
+        kept = [option for option in value.options if not isinstance(option, Instance | Static) or is_one(option)]
+    else:
+        kept = [option for option in value.options if not is_one(option)]
     if kept:
         frame.env[name] = join_all(*kept)
 
