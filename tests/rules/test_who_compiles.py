@@ -3,6 +3,8 @@ programs that take everything from another file."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -215,3 +217,91 @@ def test_what_another_library_compiles_is_no_model(
     (tmp_path / "m.py").write_text(COMPILED.format(made=made, made_of=made_of, settings=settings), encoding="utf-8")
     [finding] = check([tmp_path], Settings()).findings
     assert (finding.code, finding.severity is Severity.INFO) == ("XLA201", not is_keras)
+
+
+SAVED: Final = """\
+import tensorflow as tf
+
+class Scale(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.first = self.add_weight(shape=(3,))
+        self.second = self.add_weight(shape=(3,))
+
+    def is_new(self):
+        return tf.reduce_sum(self.first - self.second) > 0.1
+
+    def save_own_variables(self, store):
+        if self.is_new():
+            self.second.assign(self.first)
+        super().save_own_variables(store)
+
+    def load_own_variables(self, store):
+        super().load_own_variables(store)
+        if self.is_new():
+            self.second.assign(self.first)
+
+    def call(self, x):
+        if self.is_new():  # flagged
+            return x
+        return x * self.first
+
+model = tf.keras.Sequential([Scale()])
+model.compile("sgd", "mse", jit_compile=True)
+"""
+
+
+def test_nothing_is_traced_while_a_layer_is_saved_and_loaded(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(SAVED, encoding="utf-8")
+    assert _found(tmp_path, "XLA101", None) == _marked("main.py", SAVED)
+
+
+@pytest.mark.compiler
+def test_a_layer_that_reads_its_weights_is_saved_and_loaded(tmp_path: Path) -> None:
+    """With the layer of the program above, whose `call` is left out."""
+    kept = SAVED.replace("if self.is_new():  # flagged", "if x is None:").replace("model.compile(", "# (")
+    (tmp_path / "layers.py").write_text(kept, encoding="utf-8")
+    path = tmp_path / "kept.weights.h5"
+    run = f"import layers, tensorflow as tf\nm = layers.model\nm(tf.ones([2, 3]))\nm.save_weights({str(path)!r})\n"
+    run += f"m.load_weights({str(path)!r})\n"
+    subprocess.run([sys.executable, "-c", run], cwd=tmp_path, check=True)
+
+
+TABLE: Final = """\
+for path in paths:
+    order = path.split("/")[-1]
+    now = table[table["order"] == order]
+    boxes = features["boxes"][features["scores"] > limit]  # flagged
+    print(len(now), boxes)
+"""
+
+
+def test_a_fragment_may_be_about_a_table(tmp_path: Path) -> None:
+    (tmp_path / "show.py").write_text(TABLE, encoding="utf-8")
+    assert _found(tmp_path, "XLA201", None) == _marked("show.py", TABLE)
+
+
+FORMS: Final = """\
+import tensorflow as tf
+
+class Rows(tf.keras.layers.Layer):
+    def call(self, x: tf.Tensor):
+        {statement}
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "older"),
+    [
+        ("for row in tf.nn.relu(x):\n            print(row)", True),
+        ("return [row * 2.0 for row in tf.nn.relu(x)]", False),
+        ("first, *rest = tf.nn.relu(x)", False),
+        ("return tuple(tf.shape(x))", False),
+        ("return max(tf.nn.relu(x)[0])", False),
+        ("return tf.reduce_sum(x) > 0.0 and tf.reduce_max(x) > 1.0", True),
+    ],
+)
+def test_an_older_keras_is_named_where_it_helps(statement: str, older: bool, tmp_path: Path) -> None:
+    """AutoGraph, under which Keras 2 traces, converts no comprehension, no unpacking, and no `tuple` or `max`."""
+    (tmp_path / "layers.py").write_text(FORMS.format(statement=statement), encoding="utf-8")
+    found = [one.message for one in check([tmp_path], Settings()).findings if one.code in ("XLA103", "XLA104")]
+    assert ["(Keras 2 converts it)" in message for message in found] == [older], found

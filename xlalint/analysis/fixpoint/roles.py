@@ -32,7 +32,8 @@ _EAGER_METHODS: Final = frozenset(
         *("__init__", "__new__", "__init_subclass__", "build", "setup", "get_config", "from_config"),
         *("compute_output_shape", "__repr__", "__str__", "__format__", "__eq__", "__ne__", "__hash__", "__bool__"),
         *("__len__", "__contains__", "__int__", "__float__", "__index__", "__copy__", "__deepcopy__", "__reduce__"),
-        *("__getstate__", "__setstate__"),
+        *("__getstate__", "__setstate__", "get_build_config", "build_from_config", "get_compile_config"),
+        *("compile_from_config", "save_own_variables", "load_own_variables", "save_assets", "load_assets"),
     )
 )
 

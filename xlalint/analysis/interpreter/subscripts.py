@@ -229,6 +229,8 @@ class Subscripts(Interpreter):
             return item
         if not (isinstance(base, Tensor | Structure | Unknown) and item.names):
             return item
+        if isinstance(base, Unknown) and not base.part and not base.names.isdisjoint(frame.summary.structures):
+            return item  # a table, whose columns have names
         name = next(iter(sorted(item.names)))
         return Tensor(
             Dependence.VALUE,
