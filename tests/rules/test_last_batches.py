@@ -481,7 +481,7 @@ for x in rows.apply(tf.data.experimental.map_and_batch(lambda x: x, 8)):
 for x in rows.batch(8).apply(tf.data.experimental.unbatch()).batch(8, drop_remainder=True):
     step(x)
 """,
-        ("XLA303", "for x in rows.apply(buckets):"),
+        ("XLA303", "buckets = tf.data.experimental"),
         ("XLA302", "for x in rows.apply(tf.data.experimental.map_and_batch("),
     ),
     "arrays of which nothing is known but that targets belong to them": one(

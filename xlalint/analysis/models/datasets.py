@@ -11,6 +11,7 @@ from ..domain.values import (
     UNKNOWN,
     Api,
     ApiObject,
+    Creation,
     Dependence,
     Dict,
     FunctionValue,
@@ -126,14 +127,14 @@ def _dataset_apply(
     """`dataset.apply(f)`: the dataset that the function makes of this one."""
     function = arguments.get(0, "transformation_func")
     match owner, function:
-        case ApiObject(), ApiObject(name, payload=Dict(entries)) if name.startswith(_TRANSFORMATIONS):
+        case ApiObject(), ApiObject(name, payload=Dict(entries), made=made) if name.startswith(_TRANSFORMATIONS):
             method = _METHODS_OF[name.removeprefix(_TRANSFORMATIONS)]
             given = {str(key): value for key, value in entries.items()}
             if method == "group_by_window" and pipelines.is_dataset(owner):
-                made = _of_windows(interpreter, owner, given.get("reduce_func"))
-                if made is not None:
-                    return made
-            return pipelines.after(owner, method, given, Location(frame.unit, node))
+                windows = _of_windows(interpreter, owner, given.get("reduce_func"))
+                if windows is not None:
+                    return windows
+            return pipelines.after(owner, method, given, Location(frame.unit, node) if made is None else made.location)
     results = [
         interpreter.call(frame, found, Arguments([owner]), node)
         for found in (interpreter.functions_in(function) if function is not None else ())
@@ -148,7 +149,8 @@ def _transformation(name: str) -> FunctionModel:
     def model(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
         interpreter.run_in_pipeline(arguments)
         bound = dict(zip(api.parameters(path) or (), arguments.positional, strict=False))
-        return ApiObject(path, payload=Dict({**bound, **arguments.keywords}))
+        making = Creation(Location(frame.unit, node))  # where its arguments stand
+        return ApiObject(path, payload=Dict({**bound, **arguments.keywords}), made=making)
 
     return model
 
