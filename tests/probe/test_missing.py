@@ -172,15 +172,18 @@ def test_functions_that_do_not_use_it_are_driven(tmp_path: Path) -> None:
 @pytest.mark.compiler
 def test_modules_of_the_project_lie_where_its_programs_are_started(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("")
-    for folder in ("program/models", "shared/parts", "steps"):
+    for folder in ("program/models", "shared/parts", "shared/plain", "steps"):
         (tmp_path / folder).mkdir(parents=True)
     for package in ("program", "program/models", "shared/parts"):
         (tmp_path / package / "__init__.py").write_text("")
     (tmp_path / "program" / "helpers_of_it.py").write_text("def twice(x):\n    return x + x\n")
     (tmp_path / "shared" / "parts" / "more.py").write_text("from helpers_of_it import twice\n")
+    (tmp_path / "shared" / "plain" / "rates.py").write_text("RATE = 2.0\n")  # a folder is a package, too
     member, alone = tmp_path / "program" / "models" / "net.py", tmp_path / "steps" / "step.py"
     member.write_text("from helpers_of_it import twice\n\n\ndef f(x):\n    return twice(x)\n")
-    alone.write_text("from parts import more\n\n\ndef g(x):\n    return more.twice(x)\n")
+    alone.write_text(
+        "from parts import more\nfrom plain import rates\n\n\ndef g(x):\n    return more.twice(x) * rates.RATE\n"
+    )
     outcomes: dict[int, Outcome] = {}
     targets = [Target(str(member), "f", roots=(str(tmp_path),)), Target(str(alone), "g", roots=(str(tmp_path),))]
     Pool(Interpreter(), Limits(), Plan(value_sets=2)).run(targets, outcomes.__setitem__)

@@ -209,6 +209,27 @@ def test_git_ignored_files_are_the_ones_git_ignores(tmp_path: Path) -> None:
     assert found(tmp_path, "out") == ["out/b.py"]
 
 
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        "*\n!*/\n!*.py\n",
+        "/*\n!/pkg/\n",
+        "*\n!pkg\n!pkg/deep/\n!pkg/deep/**\n",
+        "pkg/*\n!pkg/deep/\n",
+        "*.py\n!/a.py\n!deep/*.py\n",
+        "*\n!*/\n/out/\n!*.py\nb.py\n",
+        "pkg/\n!pkg/deep/\n",
+    ],
+)
+def test_what_a_list_of_exceptions_allows_is_read(tmp_path: Path, patterns: str) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    tree(tmp_path, "a.py", "out/b.py", "pkg/b.py", "pkg/c.py", "pkg/deep/d.py", "pkg/deep/er/e.py", "b.py")
+    (tmp_path / ".gitignore").write_text(patterns)
+    command = ["git", "-C", str(tmp_path), "ls-files", "-co", "--exclude-standard", "*.py"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    assert found(tmp_path) == sorted(listed)
+
+
 def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     tree(tmp_path, "a/b.py")
     (tmp_path / "a" / "loop").symlink_to(tmp_path)

@@ -176,9 +176,13 @@ class GitIgnores:
         return GitIgnores((*self.specs, (folder, spec(patterns))))
 
     def ignore(self, path: str, *, folder: bool) -> bool:
+        if not self.specs:
+            return False
+        from .globs import verdict_on
+
         for base, spec in reversed(self.specs):
             relative = _relative(path, base)
-            verdict = spec.check_file(f"{relative}/" if folder else relative).include
+            verdict = verdict_on(spec, f"{relative}/" if folder else relative)
             if verdict is not None:
                 return verdict
         return False

@@ -16,6 +16,7 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 _STAR: Final = r"[^/]*"  # of `*`
 _ANY_FOLDERS: Final = r"(?:/.+)?"  # of `**` between names
 _FIRST_FOLDERS: Final = r"^(?:.+/)?"  # of `**` before the first name
+_FOLDER: Final = "ps_d"  # the group of the slash behind a folder's name
 _UP_TO_STAR: Final = re.compile(r"\[\^/\]\*((?:\[\^?\]?[^\]]*\](?!\*)|\\.|[^/\[\\()^$*])+)(?=\[\^/\]\*)")
 
 
@@ -55,3 +56,15 @@ def is_pattern(pattern: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def verdict_on(patterns: GitIgnoreSpec, name: str) -> bool | None:
+    """What the last pattern that matches `name` itself says of it, a folder's name ending in a slash. What matches a
+    folder above says nothing: who walks down has asked of that before."""
+    for pattern in reversed(list(patterns.patterns)):
+        if pattern.include is None or pattern.regex is None:
+            continue
+        for match in pattern.regex.finditer(name):
+            if _FOLDER not in match.re.groupindex or match.start(_FOLDER) in (-1, len(name) - 1):
+                return pattern.include
+    return None

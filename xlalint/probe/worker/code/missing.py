@@ -136,7 +136,7 @@ def _holder(error: ImportError, near: Iterable[Path]) -> str | None:
     name = error.name if isinstance(error, ModuleNotFoundError) else None
     if not name or "." in name or _NEEDED.match(name):
         return None
-    folders = (str(one) for one in near if (one / f"{name}.py").is_file() or (one / name / "__init__.py").is_file())
+    folders = (str(one) for one in near if (one / f"{name}.py").is_file() or any((one / name).glob("*.py")))
     return next((one for one in folders if one not in sys.path), None)
 
 
