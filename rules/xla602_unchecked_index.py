@@ -25,7 +25,8 @@ If an out-of-range index should give a default value, wrap the clamped read in `
 ## Not flagged
 - The same indices a second time in one function.
 - Constant indices, clipped indices, and indices from `tf.argmax`, `tf.argsort`, `tf.math.top_k`, `tf.range`,
-  `tf.where`, `tf.searchsorted`, `tf.image.non_max_suppression` or a remainder, also put side by side.
+  `tf.where`, `tf.searchsorted`, `tf.image.non_max_suppression` or a remainder, also put side by side or divided with
+  `//`, as positions in rows laid end to end are.
 - Code that XLA does not compile.
 
 ## Fix safety
@@ -271,6 +272,17 @@ def f(x, scores, ids):
         Good(
             """
 @tf.function(jit_compile=True)
+def f(x, scores):
+    best = tf.math.top_k(tf.reshape(scores, [-1]), 2).indices
+    rows = best // scores.shape[1]
+    return tf.gather(x, rows) + tf.gather(x, best // 4)
+""",
+            inputs=("f32[3]", "f32[3, 4]"),
+            why="the rows of the best",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
 def f(x, ids):
     place = ids - 1
     place = tf.where((place >= 0) & (place < 4), place, tf.zeros_like(place))
@@ -357,7 +369,13 @@ dataset = tf.data.Dataset.range(4).map(look)
         if call is not None and call.api in JOINING and node not in joined:  # a loop may put it beside itself
             around = joined | {node}
             return all(self._in_range(event, self._provenance.made(unit, one), around) for one in _from_data(call))
-        return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo)
+        match node:
+            case cst.BinaryOperation(operator=cst.Modulo()):
+                return True
+            case cst.BinaryOperation(left=position, operator=cst.FloorDivide()):  # the row of a position in all of them
+                return self._in_range(event, self._provenance.made(unit, position), joined)
+            case _:
+                return False
 
     def _rounded(self, event: ApiCall, node: cst.BaseExpression, origin: cst.BaseExpression) -> bool:
         """A computed float is cast on the way back to where the positions were made."""
