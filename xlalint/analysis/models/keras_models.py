@@ -77,13 +77,13 @@ _STEPS: Final = {
 }
 _KERAS_3_DECIDES: Final = "Keras 3's default where it finds an accelerator"
 _TRAINS: Final = frozenset(("fit", "train_on_batch"))
-# What layers are made with and call themselves, by the last word of its parameter; and the layers.
+# What `compile` is passed for training, and all that Keras 2 and 3 take there.
 _TRAINS_WITH: Final = frozenset(("loss", "metrics", "optimizer", "weighted_metrics"))
-# What Keras 2 and 3 are asked for by `compile`.
 _SETTINGS: Final = _TRAINS_WITH.union(
     ("auto_scale_loss", "distribute", "experimental_run_tf_function", "jit_compile", "loss_weights", "run_eagerly"),
     ("sample_weight_mode", "steps_per_execution", "target_tensors"),
 )
+# What layers are made with and call themselves, by the last word of its parameter; and the layers.
 _CALLED_BY_LAYERS: Final = frozenset(("activation", "regularizer", "constraint"))
 _LAYERS: Final = (
     *("Conv1D", "Conv2D", "Conv3D", "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "DepthwiseConv1D"),
