@@ -135,6 +135,10 @@ class Unit:
         """A node as it is written, with its parentheses."""
         return cst.text_of(node).code(node)
 
+    def compact(self, node: cst.CSTNode) -> str:
+        """A node as it is written, without spaces: the same for two places that read the same."""
+        return self.code(node).replace(" ", "")
+
     def lines(self, first: int, last: int) -> list[str]:
         """Lines of the file as they stand in it, with their ends: the unit's own as a rule."""
         if not (self.first_line <= first and last <= self._last):

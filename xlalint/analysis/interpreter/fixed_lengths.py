@@ -37,7 +37,7 @@ def _filled(unit: Unit, node: cst.CSTNode) -> str | None:
     """The list that a call puts something into, as it is written."""
     match node:
         case cst.Call(func=cst.Attribute(value=owner)):
-            return _text(unit, owner)
+            return unit.compact(owner)
         case _:
             return None
 
@@ -107,7 +107,7 @@ class _Asked:
         match test:
             case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=sign, comparator=right)]):
                 equal = isinstance(sign, cst.Equal if outcome else cst.NotEqual)
-                return equal and any(_text(self._unit, side) in self._measures for side in (left, right))
+                return equal and any(self._unit.compact(side) in self._measures for side in (left, right))
             case _:
                 return False
 
@@ -118,8 +118,8 @@ class _Asked:
                 if isinstance(sign, cst.Equal if outcome else cst.NotEqual):
                     return isinstance(left, cst.BinaryOperation) and isinstance(left.operator, cst.Modulo)
                 forward, backward = (_AT_LEAST, _AT_MOST) if outcome else (_AT_MOST, _AT_LEAST)
-                return (isinstance(sign, forward) and _text(self._unit, left) in self._measures) or (
-                    isinstance(sign, backward) and _text(self._unit, right) in self._measures
+                return (isinstance(sign, forward) and self._unit.compact(left) in self._measures) or (
+                    isinstance(sign, backward) and self._unit.compact(right) in self._measures
                 )
             case cst.BinaryOperation(operator=cst.Modulo()):
                 return not outcome
@@ -137,7 +137,7 @@ class _Asked:
                 return empties(node, self._is)
 
     def _is(self, node: cst.CSTNode) -> bool:
-        return _text(self._unit, node) == self._name
+        return self._unit.compact(node) == self._name
 
 
 def empties(node: cst.CSTNode, is_list: Callable[[cst.CSTNode], bool]) -> bool:
@@ -184,7 +184,3 @@ def _leaves(body: cst.BaseSuite) -> bool:
             return True
         case _:
             return False
-
-
-def _text(unit: Unit, node: cst.CSTNode) -> str:
-    return unit.code(node).replace(" ", "")

@@ -16,13 +16,13 @@ def takes_the_front(unit: Unit, part: cst.Subscript) -> bool:
     size = _size_of_front(part)
     if size is None:
         return False
-    queue, taken = _text(unit, part.value), _text(unit, size)
+    queue, taken = unit.compact(part.value), unit.compact(size)
     scope: cst.CSTNode = unit.function_around(part) or unit.tree
     nodes = [*cst.within(scope)]
     loop = next((around for around in unit.around(part) if isinstance(around, cst.For | cst.While)), None)
     if isinstance(loop, cst.For) and not _counts_the_last(loop.iter):
         return False
-    if taken == "1" or not any(_is_left(unit, node, queue, taken, _text(unit, part)) for node in nodes):
+    if taken == "1" or not any(_is_left(unit, node, queue, taken, unit.compact(part)) for node in nodes):
         return False
     return not any(
         _is_filled(unit, node, queue, f"{queue}[{taken}:]")
@@ -37,7 +37,7 @@ def left_in_queues(unit: Unit, loop: cst.For | cst.While) -> tuple[tuple[str, cs
     loop it is what did not fill a batch."""
     nodes = [*cst.within(loop.body)]
     parts = [node for node in nodes if isinstance(node, cst.Subscript)]
-    fronts = {(_text(unit, part.value), _text(unit, size)) for part in parts if (size := _size_of_front(part))}
+    fronts = {(unit.compact(part.value), unit.compact(size)) for part in parts if (size := _size_of_front(part))}
     found = []
     for node in nodes:
         match node:
@@ -47,7 +47,7 @@ def left_in_queues(unit: Unit, loop: cst.For | cst.While) -> tuple[tuple[str, cs
                     value=cst.Name(value=queue),
                     slice=[cst.SubscriptElement(slice=cst.Slice(lower=size, upper=None, step=None))],
                 ) as rest,
-            ) if name == queue and size is not None and (name, _text(unit, size)) in fronts:
+            ) if name == queue and size is not None and (name, unit.compact(size)) in fronts:
                 found.append((name, rest))
     return tuple(found)
 
@@ -68,14 +68,14 @@ def moves_along(unit: Unit, part: cst.Subscript) -> bool:
     each time makes a window of it."""
     match part:
         case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Slice(lower=lower, upper=upper, step=None))]) if lower:
-            base = _text(unit, part.value)
-            if upper is not None and _text(unit, upper) != f"len({base})":
+            base = unit.compact(part.value)
+            if upper is not None and unit.compact(upper) != f"len({base})":
                 return False
         case _:
             return False
     match next(iter(unit.around(part)), None):
         case cst.Assign(targets=[cst.AssignTarget(target=target)]):
-            return _text(unit, target) == base
+            return unit.compact(target) == base
         case _:
             return False
 
@@ -84,7 +84,7 @@ def is_filled_up(unit: Unit, part: cst.Subscript) -> bool:
     """Whether what a slice gives is filled up where it is short: a condition asks, and something is put behind it."""
     match next(iter(unit.around(part)), None):
         case cst.Assign(targets=[cst.AssignTarget(target=target)]):
-            batch = _text(unit, target)
+            batch = unit.compact(target)
         case _:
             return False
     scope: cst.CSTNode = unit.function_around(part) or unit.tree
@@ -107,21 +107,17 @@ def _rounds_up(node: cst.CSTNode) -> bool:
             return False
 
 
-def _text(unit: Unit, node: cst.CSTNode) -> str:
-    return unit.code(node).replace(" ", "")
-
-
 def _is_left(unit: Unit, node: cst.CSTNode, queue: str, taken: str, front: str) -> bool:
     """Whether a statement keeps what is behind the front: `x = x[n:]`, `a, x = x[:n], x[n:]`, `del x[:n]`."""
     rest = f"{queue}[{taken}:]"
     match node:
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple(elements=names))], value=cst.Tuple(elements=values)):
             pairs = zip(names, values, strict=False)
-            return any((_text(unit, a.value), _text(unit, b.value)) == (queue, rest) for a, b in pairs)
+            return any((unit.compact(a.value), unit.compact(b.value)) == (queue, rest) for a, b in pairs)
         case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value):
-            return (_text(unit, target), _text(unit, value)) == (queue, rest)
+            return (unit.compact(target), unit.compact(value)) == (queue, rest)
         case cst.Del(target=target):
-            return _text(unit, target) == front
+            return unit.compact(target) == front
         case _:
             return False
 
@@ -130,19 +126,19 @@ def _is_filled(unit: Unit, node: cst.CSTNode, queue: str, rest: str) -> bool:
     """Whether a statement puts something behind what is left: `x.append(row)`, `x = np.append(x, row)`."""
     match node:
         case cst.AugAssign(target=target):
-            return _text(unit, target) == queue
+            return unit.compact(target) == queue
         case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="append" | "extend" | "insert"))):
-            return _text(unit, owner) == queue
-        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if _text(unit, target) == queue:
+            return unit.compact(owner) == queue
+        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if unit.compact(target) == queue:
             parts = (part for part in cst.within(value) if isinstance(part, cst.BaseExpression))
-            named = any(_text(unit, part) == queue for part in parts)
-            return named and _text(unit, value) != rest
+            named = any(unit.compact(part) == queue for part in parts)
+            return named and unit.compact(value) != rest
         case _:
             return False
 
 
 def _asks_for_a_batch(unit: Unit, node: cst.Comparison, queue: str) -> bool:
     """Whether a comparison asks whether so many are left: not whether any are."""
-    sides = [_text(unit, side) for side in (node.left, *(each.comparator for each in node.comparisons))]
+    sides = [unit.compact(side) for side in (node.left, *(each.comparator for each in node.comparisons))]
     measured = (f"len({queue})", f"{queue}.size", f"{queue}.shape[0]")
     return any(side in measured for side in sides) and not any(side in _ENOUGH for side in sides)

@@ -70,7 +70,7 @@ class _Named:
                     self._assigned.setdefault(name, []).append(None)
 
     def text(self, node: cst.CSTNode) -> str:
-        return self._unit.code(node).replace(" ", "").removeprefix("(").removesuffix(")")
+        return self._unit.compact(node).removeprefix("(").removesuffix(")")
 
     def meant(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """What a name stands for that is assigned in one place only."""
