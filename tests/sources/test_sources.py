@@ -185,6 +185,7 @@ def test_git_ignored_files_are_the_ones_git_ignores(tmp_path: Path) -> None:
         tmp_path,
         "a.py",
         "out/b.py",
+        "out/deep/keep.py",
         "pkg/c.py",
         "pkg/keep.py",
         "pkg/gen/d.py",
@@ -205,8 +206,9 @@ def test_git_ignored_files_are_the_ones_git_ignores(tmp_path: Path) -> None:
     assert "pkg/gen/d.py" not in listed
     # the same from below, where the ignore file stands above the path
     assert found(tmp_path, "pkg") == sorted(name for name in listed if name.startswith("pkg/"))
-    # an ignored folder that is named is meant
-    assert found(tmp_path, "out") == ["out/b.py"]
+    # an ignored folder that is named is meant, with all that is in it
+    assert found(tmp_path, "out") == ["out/b.py", "out/deep/keep.py"]
+    assert found(tmp_path, "out/deep") == ["out/deep/keep.py"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -144,16 +145,19 @@ class GitIgnores:
     def above(cls, folder: Path, problems: list[Problem]) -> GitIgnores:
         """Those between `folder` and the root of its Git repository; none outside a repository.
 
-        A folder that they themselves ignore was named on purpose: then they do not speak for what is in it.
+        A folder that they themselves ignore, or one around it, was named on purpose: then they do not speak for what is
+        in it.
         """
         chain = [folder, *folder.parents]
         root = next((location for location in chain if (location / ".git").exists()), None)
         if root is None:
             return cls()
         result = cls()._with(str(root), root / ".git" / "info" / "exclude", problems)
-        for location in reversed(chain[1 : chain.index(root) + 1]):
-            result = result.within(str(location), problems)
-        return cls() if folder != root and result.ignore(str(folder), folder=True) else result
+        for inner, outer in reversed([*pairwise(chain[: chain.index(root) + 1])]):
+            result = result.within(str(outer), problems)
+            if result.ignore(str(inner), folder=True):
+                return cls()
+        return result
 
     def within(self, folder: str, problems: list[Problem]) -> GitIgnores:
         return self._with(folder, Path(folder, ".gitignore"), problems)
