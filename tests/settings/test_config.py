@@ -413,6 +413,9 @@ def test_a_file_that_leaves_the_version_open_gives_way_to_the_next(tmp_path: Pat
     (tmp_path / "pypi_requirements.txt").write_text("tensorflow<2.9\n")
     found = required_near([tmp_path])[tmp_path]
     assert (found.keras, found.file.name) == (2, "pypi_requirements.txt")
+    (tmp_path / "requirements-next.txt").write_text("tensorflow>=2.18\n")  # for one of the versions that it is tried on
+    found = required_near([tmp_path])[tmp_path]
+    assert (found.keras, found.file.name) == (None, "setup.py")
 
 
 def test_a_project_decides_whichever_of_its_files_is_asked_about(project: Path) -> None:

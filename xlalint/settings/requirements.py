@@ -96,20 +96,21 @@ def required_near(folders: Iterable[Path]) -> dict[Path, Required]:
 
 def _said_in(folder: Path) -> Required | None:
     """What the requirements in a folder say; None where they name neither Keras nor TensorFlow. Where the first file
-    that does leaves Keras's version open, as keywords of a package do, the next that says which it is decides it."""
+    that does leaves Keras's version open, as keywords of a package do, the others decide it where they agree."""
     if not any(map(_may_require, os.listdir(folder) if folder.is_dir() else ())):
         return None  # most folders: to look at each of their names takes a tenth of the time
-    said: Required | None = None
+    said: list[Required] = []
     for file, read in _requirement_files(folder):
         requirements = _requirements(file, read)
         if any((found := _named(text)) is not None and found[0] in _BRINGS_KERAS for text in requirements):
             needed = _requirements(file, _dependencies) if file.name == _PYPROJECT else requirements
-            keras = keras_of(requirements)
-            if said is None:
-                said = Required(keras, backends_of(needed), file)
-            if keras is not None:
-                return replace(said, keras=keras, file=file)
-    return said
+            said.append(Required(keras_of(requirements), backends_of(needed), file))
+            if said[0].keras is not None:
+                return said[0]
+    deciding = [one for one in said if one.keras is not None]
+    if len({one.keras for one in deciding}) == 1:
+        return replace(said[0], keras=deciding[0].keras, file=deciding[0].file)
+    return said[0] if said else None
 
 
 def _is_project(folder: Path) -> bool:
