@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -55,11 +54,6 @@ def folders_around(folder: Path, projects: Projects, checked: Path) -> Iterator[
         while folder != root:
             folder = folder.parent
             yield folder
-
-
-def shared_parts(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many folders two paths have in common from the top, given the parts of each."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def together(folders: Iterable[Path]) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
-from ...sources.checkout import Projects, folders_around, repository_root, shared_parts, together
+from ...sources.checkout import Projects, folders_around, repository_root, together
 from ...sources.distributions import is_installed
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
@@ -135,6 +135,7 @@ class Files:
         self._installed: dict[Path, bool] = {}
         self._projects = Projects()
         self._around: dict[Path, tuple[Path, ...]] = {}
+        self._below: dict[str, dict[Path, list[Path]]] = {}  # the roots below each folder, by the name that they offer
         self._imports: dict[Path, Imports] = {} if session is None else session.imports
         if session is not None:
             session.begin((tuple(checked), self.roots_digest, self._repositories))
@@ -292,23 +293,39 @@ class Files:
         return found
 
     def find_below_roots(self, name: str, beside: Path) -> Path | None:
-        """The file of a module below the first of the roots that has it; one of them was asked already. Of projects
-        that lie side by side, each of which has its own `models`, the nearest comes first; what lies inside of another
-        comes last, as tests do in folders that are named after those that they are of."""
+        """The file of a module below the first of the roots that has it, the nearest first; one of them was asked
+        already."""
         first = name.partition(".")[0]
         note_offered(first)
-        roots = self._offered.get(first, ())
-
-        def order(root: Path) -> tuple[bool, int]:
-            return any(other in root.parents for other in roots), -shared_parts(root.parts, beside.parts)
-
-        for root in sorted(roots, key=order):
+        for root in self._nearest(first, beside):
             if root != beside:
                 found = self._look_up(root, name)
                 note_name(root, name, found)
                 if found is not None:
                     return found
         return None
+
+    def _nearest(self, first: str, beside: Path) -> Iterator[Path]:
+        """The roots that offer modules of a name. Of projects that lie side by side, each of which has its own
+        `models`, the nearest comes first; what lies inside of another comes last, as tests do in folders that are named
+        after those that they are of."""
+        roots = self._offered.get(first, ())
+        if len(roots) < 2:
+            yield from roots
+            return
+        if first not in self._below:  # looked through once: a checkout may hold thousands that have a `utils`
+            known, below = set(roots), dict[Path, list[Path]]()
+            for root in roots:
+                for folder in (root, *root.parents) if known.isdisjoint(root.parents) else ():
+                    below.setdefault(folder, []).append(root)
+            self._below[first] = below
+        passed: set[Path] = set()
+        for folder in (beside, *beside.parents):
+            for root in self._below[first].get(folder, ()):
+                if root not in passed:
+                    passed.add(root)
+                    yield root
+        yield from (root for root in roots if root not in passed)
 
     def find_around(self, name: str, beside: Path) -> Path | None:
         """The file of a module below the nearest of the folders around one that has it: where nothing shows from where

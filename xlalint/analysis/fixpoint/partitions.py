@@ -15,10 +15,9 @@ import hashlib
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate, chain, count
+from itertools import accumulate, chain, count, takewhile
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
-from ...sources.checkout import shared_parts
 from ...sources.testing import is_of_tests
 
 T = TypeVar("T")
@@ -216,7 +215,7 @@ def _below_one_folder(paths: Sequence[str]) -> list[str]:
     """Paths without the folders that all of them share."""
     split = [path.split("/") for path in paths]
     least, most = min(split), max(split)
-    shared = shared_parts(least[:-1], most[:-1])
+    shared = _shared_parts(least[:-1], most[:-1])
     return ["/".join(parts[shared:]) for parts in split]
 
 
@@ -227,7 +226,11 @@ def _above(number: int) -> int:
 
 def _shared_folders(one: str, other: str) -> int:
     """How many folders two files have in common: packages are cut between before they are cut apart."""
-    return shared_parts(one.split("/")[:-1], other.split("/")[:-1])
+    return _shared_parts(one.split("/")[:-1], other.split("/")[:-1])
+
+
+def _shared_parts(one: Sequence[str], other: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _hash(path: str) -> bytes:
