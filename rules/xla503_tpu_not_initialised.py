@@ -46,6 +46,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from xlalint.analysis.domain.values import NONE, ApiObject, Value
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.strategies import RESOLVER, address_of, is_node, is_strategy, is_tpu
 from xlalint.fixes.names import Names
@@ -291,7 +292,7 @@ def _again(
         before = [call for call in started if call.order < step.order]
         uses = [call.order for call in steps if call.order > step.order and _uses_strategy(call)]
         for call in started:
-            used = any(order < call.order for order in uses)
+            used = _entry(call) == _entry(step) and any(order < call.order for order in uses)
             if before and used and call.order > step.order and call.location.path == step.location.path:
                 yield Draft(
                     "initialising the TPU again loses the variables that the strategy keeps on it",
@@ -300,6 +301,15 @@ def _again(
                     location=call.location,
                     notes=(DraftNote(step.location, "the strategy is created here"),),
                 )
+
+
+def _entry(step: SetupCall) -> Location | None:
+    """The function that nobody is seen to call by which the code is reached; None where the program itself comes there.
+    Of two such functions, or of one beside the program, whoever runs the one need not run the other."""
+    trail = step.trail
+    while trail is not None and trail.parent is not None:
+        trail = trail.parent
+    return None if trail is None or isinstance(trail.location.node, cst.Call) else trail.location
 
 
 def _uses_strategy(step: SetupCall) -> bool:

@@ -135,3 +135,22 @@ def test_what_another_object_holds_is_created_where_that_is(
 ) -> None:
     (tmp_path / "restore.py").write_text(KEEPER.format(annotation=annotation, call=call))
     assert [one.code for one in check([tmp_path], Settings()).findings] == found
+
+
+TWO_WAYS: Final = "import tensorflow as tf\n" + "".join(
+    f"""
+def {name}():
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    strategy = tf.distribute.TPUStrategy(resolver)
+    with strategy.scope():
+        return tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+"""
+    for name in ("first", "second")
+)
+
+
+@pytest.mark.parametrize(("calls", "found"), [("second()\n", []), ("second()\nfirst()\n", [5])])
+def test_of_functions_that_nobody_calls_none_is_run_after_another(tmp_path: Path, calls: str, found: list[int]) -> None:
+    (tmp_path / "m.py").write_text(f"{TWO_WAYS}\n{calls}")
+    assert [one.span.line for one in check([tmp_path], Settings()).findings if one.code == "XLA503"] == found
