@@ -44,6 +44,7 @@ _UNUSED: Final = "no script here is seen to call this function"
 _INFERRED: Final = "no step of training or evaluation is seen to lead to this code"
 _LEFT_OUT: Final = "autoclustering leaves out what XLA refuses"
 _CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
+_DIRECT: Final = "host code alone is seen to call this, line by line"
 _PLAIN: Final = "a `tf.function` without `jit_compile` runs this"
 _TAKEN: Final = "the program uses APIs that only Keras 2 has, and Keras 2 takes this"
 _UNASKED: Final = "nothing here asks for XLA, so that the program loses nothing"
@@ -132,6 +133,7 @@ class Candidate:
 _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
     _UNUSED: lambda handled: handled.event.context.unused,
     _INFERRED: lambda handled: handled.event.context.inferred,
+    _DIRECT: lambda handled: handled.event.context.direct,
     _CONVERTED: lambda handled: handled.draft.unconverted and handled.event.context.keras is Tracing.EITHER,
     _PLAIN: lambda handled: handled.event.context.kind is ContextKind.GRAPH,
     _UNASKED: lambda handled: handled.draft.loses_xla,
@@ -395,6 +397,7 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     of_program = {
         _UNUSED: exposed.whole and not exposed.told,
         _INFERRED: exposed.whole and (exposed.trains or kind != ContextKind.XLA),
+        _DIRECT: exposed.whole and not exposed.symbolic and not exposed.told,
         _CONVERTED: exposed.keras_2,
         _PLAIN: exposed.whole and not exposed.clusters and not exposed.told,
         _UNASKED: exposed.keras_decides,
@@ -403,7 +406,7 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     reasons = [reason for reason in candidate.lowered_by if of_program[reason]] + [_LEFT_OUT] * left_out
     if exposed.exposure is Exposure.NONE or reasons:
         untraced = kind == ContextKind.OPEN and not {_UNUSED, _INFERRED}.isdisjoint(reasons)
-        taken = not {_CONVERTED, _TAKEN}.isdisjoint(reasons)
+        taken = not {_CONVERTED, _DIRECT, _TAKEN}.isdisjoint(reasons)
         least = Severity.INFO if untraced or taken or exposed.eager else candidate.unexposed
         severity = min(severity, least)
         lowered = exposed.exposure is Exposure.NONE and least < finding.severity

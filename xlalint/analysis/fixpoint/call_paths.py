@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ..domain.values import (
@@ -110,11 +110,13 @@ def events_reached_from(
     without: set[Summary],
     training: set[Summary],
     by_steps: Mapping[Summary, None] | None,
+    direct: Collection[Summary],
 ) -> Iterator[tuple[Event, Run]]:
     """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
     anything, what only eager code can do leads to what is compiled by itself alone, and what is in `without` to
     nothing; a loop around steps leads to the steps alone. `training`: what trains, and what leads to that; `by_steps`:
-    what steps lead to, if there are steps."""
+    what steps lead to, if there are steps; `direct`: what nothing leads to but calls of Keras's methods by host
+    code."""
     seen = set(without)
     used = reached_from(root for root in roots if root.context.kind is not ContextKind.OPEN or root in training)
     runs: dict[object, list[Run]] = {}
@@ -141,6 +143,8 @@ def events_reached_from(
                         context = event.context if summary in used else replace(event.context, unused=True)
                         if by_steps is not None and summary not in by_steps:
                             context = replace(context, inferred=True)
+                        if context.by_keras and context.direct != (summary in direct):
+                            context = replace(context, direct=not context.direct)
                         yield replace(event, context=context, trail=trail), run
             following += [
                 (callee, callee.trail(location, trail))

@@ -42,6 +42,7 @@ from .call_paths import (
     spread_host_only,
     that_train,
 )
+from .direct_calls import DirectCalls, called_directly
 from .inherited_roles import InheritedRoles
 from .keras_entries import keras_entries
 from .partitions import GatheredMessages, Key, Message, Messages, Partition, Round, UncalledFunction
@@ -126,6 +127,8 @@ class _Analysis:
         self._opened: list[Summary] = []
         self._piped: set[Summary] = set()
         self._by_steps: dict[Summary, None] | None = None
+        self._is_direct: Callable[[Key], bool] = lambda key: False
+        self._direct: set[Summary] = set()
         self._compiled: list[tuple[Entry, Sequence[Noted]]] = []  # with what the first analysis assigned
         self._by_keras: list[Entry] = []  # the methods that Keras calls besides `call`
         self._noted = [0, 0]
@@ -165,7 +168,10 @@ class _Analysis:
         self._run_inputs()
         others = [*interpreter.host_roots, *interpreter.fragments.values(), *(root for _, root in self.open_roots)]
         roles = RoleCalls(calls_from([*self.roots, *others]), interpreter.handed)
-        self.roots = roles.without_left(self.roots, (yield from self._exchanged(roles.keys)))
+        direct = called_directly([*self.roots, *others])
+        is_named = yield from self._exchanged(roles.keys | direct)
+        self.roots = roles.without_left(self.roots, is_named)
+        self._is_direct = lambda key: key in direct or is_named(key)
         yield from self._learn_called()
         yield from self._find_opened()
         yield from self._find_piped()
@@ -357,7 +363,7 @@ class _Analysis:
         loops = around_steps((*self.roots, *self._opened))
         compiled = [*self.roots, *entered_by_host(hosts), *self.interpreter.fragments.values(), *self._opened]
         asked = sorted([*compiled, *hosts] if self.options.include_host else compiled, key=root_key)
-        yield from events_reached_from(asked, loops, self._piped, that_train(asked), self._by_steps)
+        yield from events_reached_from(asked, loops, self._piped, that_train(asked), self._by_steps, self._direct)
         whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
         everywhere = sorted([*compiled, *hosts], key=root_key)
         entries = compiled_entries(sorted(self.roots, key=root_key))
@@ -388,7 +394,9 @@ class _Analysis:
         for module in self.project.modules:
             if module.source.display in stages.scripts:
                 self.project.show(module, Shows.SCRIPT, Sign(1, "the top-level code trains"))
-        self._by_steps = stages.reached(roots, (yield from self._exchanged(stages.keys)))
+        calls = DirectCalls(roots, self.interpreter.handed, self._is_direct)
+        is_named = yield from self._exchanged(stages.keys | calls.keys)
+        self._by_steps, self._direct = stages.reached(roots, is_named), calls.alone(is_named)
 
     def _runs_in_pipelines(self, summary: Summary) -> bool:
         """Whether this is a plain `tf.function` that input pipelines run, and perhaps others as well."""

@@ -14,10 +14,10 @@ from ..domain.values import Api, Class, Dict, Function, Tensor, Value
 from ..domain.values import Sequence as ListValue
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.frames import Summary
+from ..library.call_kinds import KERAS_INPUTS
 from .partitions import Key
 
 _STEPS: Final = frozenset(("call", "train_step", "test_step", "predict_step"))
-_INPUTS: Final = frozenset(("keras.Input", "keras.layers.Input"))
 _Calls: TypeAlias = Mapping[object, Sequence[tuple[Summary, Summary]]]
 
 
@@ -118,7 +118,7 @@ def _is_input(caller: Summary) -> Callable[[Value], bool]:
             location = leaf.origin.location
             if isinstance(location.node, cst.Call) and location.path == module.source.display:
                 made = module.resolve_text(location.unit.code(location.node.func))
-                if isinstance(made, Api) and made.name in _INPUTS:
+                if isinstance(made, Api) and made.name in KERAS_INPUTS:
                     return True
         return False
 

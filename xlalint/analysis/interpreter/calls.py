@@ -38,6 +38,7 @@ from ..library import api, raw_ops
 from ..library.call_kinds import (
     EAGER_CALLS,
     HOST_LIBRARIES,
+    KERAS_INPUTS,
     OF_STRUCTURES,
     READERS,
     SHAPE_ONLY,
@@ -217,6 +218,8 @@ class Calls(Interpreter):
             self.show(frame, Shows.KERAS_2, node, f"`{name}`")
         if frame.is_module and self.project.files.jax and is_strategy(ApiObject(name)):
             self.show(frame, Shows.STRATEGY, node, f"`{name}`")
+        if name in KERAS_INPUTS:
+            self.show(frame, Shows.SYMBOLIC, node, f"`{name}`")
         if name == "tf.GradientTape.gradient":
             frame.summary.trains = True
             as_differentiated(frame, bound, nodes)
@@ -345,7 +348,9 @@ class Calls(Interpreter):
         call = owner.cls.find("call")
         mostly_not = frame.module.is_test or takes_others(owner.attributes) or (call and takes_text(call.node))
         aside = frame.context.kind is ContextKind.HOST and bool(mostly_not)
-        return Compilation(kind, autograph, entry, by_keras=by_keras, keras=keras, backends=backends, aside=aside)
+        direct = by_keras and (frame.context.kind in NOT_TRACED or frame.context.direct)
+        run = Compilation(kind, autograph, entry, by_keras=by_keras, keras=keras, backends=backends, aside=aside)
+        return replace(run, direct=True) if direct else run
 
     def _pass_to_host(self, context: Context, arguments: Arguments) -> None:
         """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""

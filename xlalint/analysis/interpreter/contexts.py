@@ -50,7 +50,8 @@ class Context(Record):
     datasets, or since a test calls or has it, or since it is what a layer does only where it is asked to, or with a
     size that nobody is seen to pass; `behind`: on JAX, what stands before it raises; `apart`: it is in a function of a
     condition or loop, which JAX traces by itself; `eager`: nobody compiles it, and a target would have it
-    compiled."""
+    compiled; `direct`: of Keras's methods that host code calls itself, and of all that they call: these run line by
+    line there, and on Keras 3 a trace that fails while it builds them goes unseen (measured)."""
 
     kind: ContextKind
     autograph: bool
@@ -67,6 +68,7 @@ class Context(Record):
     behind: bool = False
     apart: bool = False
     eager: bool = False
+    direct: bool = False
 
     @property
     def is_for_jax(self) -> bool:

@@ -44,6 +44,7 @@ class Compilation(Record):
     keras: Tracing | None = None
     backends: frozenset[Backend] | None = None  # as in `Context`
     aside: bool = False  # likewise
+    direct: bool = False  # likewise
     decorator: Location | None = None  # `tf.function` as a decorator, which makes it of the function
     static: frozenset[str] | None = None  # of JAX: the parameters that stay Python values; all else becomes tensors
 
@@ -58,6 +59,7 @@ class Compilation(Record):
             keras=self.keras,
             backends=self.backends,
             aside=self.aside,
+            direct=self.direct,
         )
 
 

@@ -484,17 +484,16 @@ def _compiled_context(value: FunctionValue, caller: Context) -> Context:
     if not isinstance(compiled, Compilation):
         return caller
     match compiled.kind, caller.kind:
-        case (ContextKind.OPEN, _):
-            if compiled.autograph:
-                return caller
+        case (ContextKind.OPEN, _) if not compiled.autograph:
             return replace(caller, autograph=False, entry=compiled.entry, keras=compiled.keras)
-        case (ContextKind.HOST, _):
+        case (ContextKind.OPEN | ContextKind.HOST, _):
             return caller
         case (ContextKind.GRAPH, _) if caller.pipeline:
             return caller  # each function of a pipeline becomes part of its graph, which XLA does not see
         case (ContextKind.GRAPH, ContextKind.XLA):
             # A function called inside a compiled one becomes part of it.
             by = caller if compiled.autograph else compiled
-            return replace(caller, autograph=compiled.autograph, entry=by.entry, keras=by.keras, plain_python=None)
+            inside = replace(caller, autograph=compiled.autograph, entry=by.entry, keras=by.keras)
+            return replace(inside, plain_python=None, direct=False)
         case _:
             return compiled.context

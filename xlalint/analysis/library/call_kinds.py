@@ -7,6 +7,8 @@ from functools import cache
 from typing import Final
 
 READERS: Final = frozenset(("numpy", "item", "tolist", "eval", "__array__", "__bool__", "__int__", "__float__"))
+# What Keras makes models of.
+KERAS_INPUTS: Final = frozenset(("keras.Input", "keras.layers.Input"))
 # What NumPy answers without reading a symbolic tensor (measured).
 SHAPE_ONLY: Final = frozenset(("np.shape", "np.ndim", "np.isscalar", "np.result_type", "np.dtype"))
 HOST_LIBRARIES: Final = ("np.", "math.", "scipy.", "keras.ops.convert_to_numpy")
