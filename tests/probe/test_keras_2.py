@@ -106,6 +106,8 @@ def test_modules_of_keras_2_have_the_names_that_they_had(tmp_path: Path) -> None
         "src/engine/training",
         "src/layers/__init__",
         "src/layers/core",
+        "src/layers/inside/__init__",
+        "src/layers/inside/images",
     ):
         file = tmp_path / "tf_keras" / f"{name}.py"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -114,6 +116,12 @@ def test_modules_of_keras_2_have_the_names_that_they_had(tmp_path: Path) -> None
         "import keras_2; keras_2.take_the_name()\n"
         "import keras, keras.layers, keras.engine.training\n"
         "from keras.layers import core; assert core.__name__ == 'tf_keras.src.layers.core'\n"
+        "import sys, types\n"
+        "parts = 'tensorflow.python.keras.layers'.split('.')\n"
+        "for name in ('.'.join(parts[:end]) for end in range(1, 5)):\n"
+        "    sys.modules[name] = types.ModuleType(name); sys.modules[name].__path__ = []\n"
+        "from tensorflow.python.keras.layers.inside import images\n"
+        "assert images.__name__ == 'tf_keras.src.layers.inside.images'\n"
         "print(keras.__name__, keras.layers.__name__, keras.engine.training.__name__)\n"
         "import keras.engine.absent"
     )

@@ -17,6 +17,7 @@ from xlalint.probe.target import Target
 from xlalint.probe.worker.code.missing import Missing, MissingError, imported_without
 
 CODE = """
+import os
 from typing import Optional
 import absent.inner as inner
 from absent.inner.more import Base, decorated
@@ -29,6 +30,7 @@ except ImportError:
 
 RATE = inner.RATE
 NORMAL = inner.Normal(0.0)
+FOLDER = os.path.join(inner.FOLDER, "images")
 
 
 class Derived(Base):
@@ -40,8 +42,12 @@ class Mixed(Base, inner.Other):
 
 
 @decorated(name="f")
+@inner.plainly
 def wrapped():
     return 1
+
+
+rewrapped = decorated(wrapped)
 
 
 def annotated(x: Optional[Base], y: "int | None" = None) -> inner.Tensor:
@@ -87,6 +93,7 @@ def test_what_is_not_used_need_not_be_installed(tmp_path: Path) -> None:
     module, without = _imported(tmp_path / "lacks.py", CODE)
     assert without == ("absent", "absent.inner", "absent.inner.more", "textwrap.absent_name")
     assert module.annotated(3) == 3
+    assert module.wrapped() == 1  # without its decorators
     assert module.absent_too is None  # what a program does without it is what it does
     assert "absent" not in sys.modules
     assert not hasattr(importlib.import_module("textwrap"), "absent_name")
@@ -95,7 +102,7 @@ def test_what_is_not_used_need_not_be_installed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("use", "said"),
     [
-        ("wrapped()", "`absent.inner.more.decorated` is not installed"),
+        ("rewrapped()", "`absent.inner.more.decorated` is not installed"),
         ("Derived()", "a base of `Derived` is not installed"),
         ("NORMAL.sample()", "`absent.inner.Normal.sample` is not installed"),
         ("RATE * 2", "`absent.inner.RATE` is not installed"),
@@ -113,10 +120,20 @@ def test_any_use_says_what_is_missing(tmp_path: Path, use: str, said: str) -> No
         eval(use, vars(module))
 
 
+def test_a_package_may_lack_with_all_of_its_modules(tmp_path: Path) -> None:
+    lines = [f"import absent.part{number}" for number in range(30)]
+    assert len(_imported(tmp_path / "lacks.py", "\n".join(lines))[1]) == 31
+    assert _imported(tmp_path / "inner.py", "import tensorflow.python.absent_part as p\nf = p.f")[1]
+    lines = [f"import absent_{number}" for number in range(30)]
+    with pytest.raises(ModuleNotFoundError):
+        _imported(tmp_path / "lacks_all.py", "\n".join(lines))
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
         ("import absent\nif absent.FLAG: pass", MissingError),
+        ("from tensorflow.python.keras.absent_part import f", ModuleNotFoundError),
         ("import keras.engine.of_keras_2", ModuleNotFoundError),
         ("import tensorflow.contrib", ModuleNotFoundError),
         ("from math import nothing\nraise ValueError", ValueError),
@@ -164,9 +181,30 @@ def test_functions_that_do_not_use_it_are_driven(tmp_path: Path) -> None:
     targets = [Target(str(file), name, roots=(str(file.parent),)) for name in ("plain", "typed", "using")]
     Pool(Interpreter(), Limits(), Plan(value_sets=2)).run(targets, outcomes.__setitem__)
     assert [outcomes[0].not_run, outcomes[1].not_run] == [None, None]
-    assert outcomes[0].notes == ("imported without `absent`: not installed, and nothing of it is used here",)
+    assert outcomes[0].notes == ("imported without `absent`: not installed, and nothing of it runs here",)
     assert outcomes[2].not_run is not None
     assert "`absent.transformed` is not installed, and this uses it" in outcomes[2].not_run
+
+
+@pytest.mark.compiler
+def test_files_that_are_read_by_a_path_from_the_program_are_copied(tmp_path: Path) -> None:
+    for folder in ("steps", "shared"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "README.md").write_text("")
+    (tmp_path / "shared" / "rates.json").write_text("[2.0]")
+    (tmp_path / "steps" / "names.txt").write_text("f")
+    file = tmp_path / "steps" / "step.py"
+    reads = "import json, os\nRATE = json.load(open('../shared/rates.json'))[0]\n"
+    reads += "open(os.path.abspath('names.txt')).close()\n"
+    file.write_text(reads + "open('names.txt', 'w').close()\n\n\ndef f(x):\n    return x * RATE\n")
+    other = tmp_path / "steps" / "other.py"
+    other.write_text("open('../absent.txt').close()\n\n\ndef f(x):\n    return x\n")
+    outcomes: dict[int, Outcome] = {}
+    targets = [Target(str(one), "f", roots=(str(tmp_path),)) for one in (file, other)]
+    Pool(Interpreter(), Limits(), Plan(value_sets=2)).run(targets, outcomes.__setitem__)
+    assert outcomes[0].not_run is None
+    assert (tmp_path / "steps" / "names.txt").read_text() == "f"  # the program has its own copy
+    assert "FileNotFoundError" in (outcomes[1].not_run or "")
 
 
 @pytest.mark.compiler
@@ -184,8 +222,12 @@ def test_modules_of_the_project_lie_where_its_programs_are_started(tmp_path: Pat
     alone.write_text(
         "from parts import more\nfrom plain import rates\n\n\ndef g(x):\n    return more.twice(x) * rates.RATE\n"
     )
+    inner = tmp_path / "shared" / "inner.py"  # of a package that does not say so
+    inner.write_text("from .plain.rates import RATE\n\n\ndef h(x):\n    return x * RATE\n")
     outcomes: dict[int, Outcome] = {}
-    targets = [Target(str(member), "f", roots=(str(tmp_path),)), Target(str(alone), "g", roots=(str(tmp_path),))]
+    pairs = ((member, "f"), (alone, "g"), (inner, "h"))
+    targets = [Target(str(file), name, roots=(str(tmp_path),)) for file, name in pairs]
     Pool(Interpreter(), Limits(), Plan(value_sets=2)).run(targets, outcomes.__setitem__)
     assert [outcomes[0].not_run, outcomes[0].notes] == [None, ()]
     assert [outcomes[1].not_run, outcomes[1].notes] == [None, ()]
+    assert outcomes[2].not_run is None

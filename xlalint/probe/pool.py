@@ -43,7 +43,8 @@ class Slot:
         if not other.legacy:
             return other.said(chosen.said(found))
         again = self._tried(_converted(target), plan, limits, None, legacy=True)
-        further = again.not_run is None or not again.by_keras  # what Keras refuses twice is not for this Keras
+        # What Keras refuses twice is not for this Keras, unless one of them says more than that it lacks a module.
+        further = again.not_run is None or not again.by_keras or "cannot be imported" in (found.not_run or "")
         return other.said(again) if further else found
 
     def _tried(self, target: Target, plan: Plan, limits: Limits, original: Target | None, legacy: bool) -> Outcome:

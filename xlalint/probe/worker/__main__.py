@@ -36,12 +36,15 @@ def main() -> None:
             pipe.send({"broken": f"{type(error).__name__}: {error}"})
             return
         pipe.send({"ready": versions})
+        from xlalint.probe.worker.code.read_files import INSIDE
         from xlalint.probe.worker.session import Session
 
         session = Session(folder, pipe)
+        home = folder.joinpath(*INSIDE)
+        home.mkdir(parents=True, exist_ok=True)
         for line in jobs:
+            os.chdir(home)
             pipe.send({"outcome": dataclasses.asdict(session.outcome(json.loads(line)))})
-            os.chdir(folder)
 
 
 def _die_with_parent() -> None:

@@ -13,11 +13,12 @@ from typing import Final
 
 _KERAS_2: Final = "tf_keras"
 _INSIDE: Final = "tf_keras.src"
+_COPY: Final = "tensorflow.python.keras"  # of which TensorFlow itself has but a part
 
 
 def take_the_name() -> None:
     """From now on `keras` and its modules are those of `tf_keras`; those that Keras 2 has moved below `src` are also
-    where they were."""
+    where they were, and where TensorFlow had them."""
     sys.meta_path.insert(0, _Renamed(moved=False))
     sys.meta_path.append(_Renamed(moved=True))
 
@@ -48,6 +49,8 @@ class _Renamed(MetaPathFinder, Loader):
         parent, _, last = name.rpartition(".")
         if name == "keras":
             return _KERAS_2
+        if self._moved and name.startswith(f"{_COPY}."):
+            return _INSIDE + name.removeprefix(_COPY)
         if name.partition(".")[0] not in ("keras", _KERAS_2) or parent not in sys.modules:
             return None
         real = sys.modules[parent].__name__

@@ -71,7 +71,17 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
             flags.use_defaults()
             return Loaded(member, _path=folders, without=without)
         before = frozenset(sys.modules)
-        (module, ended), without = imported_without(lambda: _alone(path, needed), near)
+        try:
+            (module, ended), without = imported_without(lambda: _alone(path, needed), near)
+        except ImportError as error:
+            if "no known parent package" not in str(error):
+                raise
+            # Its folder is a package without saying so.
+            project = project_of(path)
+            name = ".".join(path.relative_to(project).with_suffix("").parts)
+            folders = (*folders, *_put_first([str(project)]))
+            member, without = imported_without(lambda: _member(name, path, project), near)
+            return Loaded(member, _path=folders, without=without)
         flags.use_defaults()
         found = sys.path[known:]  # folders of the project
         inside = tuple(f"{folder}{os.sep}" for folder in (path.parent, *search, *found))

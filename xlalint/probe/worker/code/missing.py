@@ -1,16 +1,18 @@
 """What stands for packages that are not installed, so that code can be imported which names them and does not use them.
 
-Whatever is made of one while a module is imported stands for it, too; any use afterwards raises MissingError, so that
-nothing is ever taken for what the package would do.
+Whatever is made of one while a module is imported stands for it, too, and what is decorated with one stays as it is;
+any use afterwards raises MissingError, so that nothing is ever taken for what the package would do.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NoReturn, TypeVar
@@ -18,11 +20,12 @@ from typing import Any, Final, NoReturn, TypeVar
 from xlalint.sources.packages import INSTALLED
 
 from .blame import by_keras
+from .read_files import fetched
 
-_MOST: Final = 20  # packages and names that stand in for others in one file
+_MOST: Final = 20  # packages that something stands in for in one file
 _NAME: Final = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 # Without these nothing of the code is what it would be.
-_NEEDED: Final = re.compile(r"(?:tf_)?keras\b|tensorflow\b|jax\b|numpy\b")
+_NEEDED: Final = re.compile(r"(?:tf_)?keras\b|tensorflow(?:$|\.contrib\b|.*\.keras\b)|jax\b|numpy\b")
 _T = TypeVar("_T")
 
 
@@ -56,11 +59,16 @@ class Missing:
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
         return (type(self._name.rpartition(".")[2], (_Lacking,), {}),)  # a class may have several of them
 
-    def __call__(self, *positional: Any, **keywords: Any) -> Missing:
+    def __call__(self, *positional: Any, **keywords: Any) -> Any:
+        if _importing and len(positional) == 1 and not keywords and _is_decorated(positional[0]):
+            return positional[0]
         return self._made()
 
     def __getitem__(self, key: Any) -> Missing:
         return self._made()
+
+    def __fspath__(self) -> str:
+        return repr(self._made())
 
     def __or__(self, other: Any) -> Missing:
         return self._made()
@@ -87,6 +95,12 @@ class Missing:
     __lt__ = __gt__ = __le__ = __ge__ = __neg__ = __matmul__ = __rmatmul__ = __array__ = _used
 
 
+def _is_decorated(thing: Any) -> bool:
+    """Whether a function or class is given to a decorator: the code around it has no name for it yet."""
+    here = inspect.isfunction(thing) or inspect.isclass(thing)
+    return here and all(value is not thing for value in sys._getframe(2).f_locals.values())
+
+
 class _MissingModule(ModuleType):
     """A module of a package that is not installed."""
 
@@ -99,7 +113,7 @@ class _MissingModule(ModuleType):
 _importing: list[None] = []  # one for each import that is under way
 
 
-def imported_without(run: Callable[[], _T], near: Iterable[Path] = ()) -> tuple[_T, tuple[str, ...]]:
+def imported_without(run: Callable[[], _T], near: Sequence[Path] = ()) -> tuple[_T, tuple[str, ...]]:
     """What an import gives, and what it was done without. Raises what it raises for another reason. `near`: folders of
     the project, in one of which a module may lie: its programs may be started in any of them."""
     left: list[str] = []
@@ -109,29 +123,26 @@ def imported_without(run: Callable[[], _T], near: Iterable[Path] = ()) -> tuple[
         while True:
             try:
                 return run(), tuple(left)
-            except ImportError as error:
-                if (folder := _holder(error, near)) is not None:
+            except Exception as error:  # of any kind: an old package may not know what is installed beside it
+                if fetched(error, near):
+                    continue
+                if isinstance(error, ImportError) and (folder := _holder(error, near)) is not None:
                     sys.path.append(folder)
                     importlib.invalidate_caches()
                     continue
-                found = _lacked(error, near)
-                if found is None or len(left) == _MOST:
+                name, put = _lacked(error, near)
+                packages = {one.partition(".")[0] for one in (*left, name)}
+                if put is None or name in left or len(packages) > _MOST:
                     raise
-                left.append(found[0])
-                undo.append(found[1]())
-            except Exception as error:  # of any kind: an old package may not know what is installed beside it
-                package = _broken(error, near)
-                if package is None or len(left) == _MOST:
-                    raise
-                left.append(package)
-                undo.append(_module(package))
+                left.append(name)
+                undo.append(put())
     finally:
         _importing.pop()
         for one in reversed(undo):
             one()
 
 
-def _holder(error: ImportError, near: Iterable[Path]) -> str | None:
+def _holder(error: ImportError, near: Sequence[Path]) -> str | None:
     """The folder of the project that has the module which an import lacks, where it is not looked into yet."""
     name = error.name if isinstance(error, ModuleNotFoundError) else None
     if not name or "." in name or _NEEDED.match(name):
@@ -140,37 +151,37 @@ def _holder(error: ImportError, near: Iterable[Path]) -> str | None:
     return next((one for one in folders if one not in sys.path), None)
 
 
-def _lacked(error: ImportError, near: Iterable[Path]) -> tuple[str, Callable[[], Callable[[], None]]] | None:
+def _lacked(error: Exception, near: Sequence[Path]) -> tuple[str, Callable[[], Callable[[], None]] | None]:
     """What an import lacks, and what puts something in its place; None where nothing can stand for it."""
-    if isinstance(error, MissingError) or "partially initialized" in str(error):
-        return None
+    if isinstance(error, MissingError) or (isinstance(error, ImportError) and "partially initialized" in str(error)):
+        return "", None
     if isinstance(error, ModuleNotFoundError):
         module = error.name or ""
-        if not module or _NEEDED.match(module) or module in sys.modules:
-            return None
-        return module, lambda: _module(module)
-    found = _NAME.search(str(error))
+        lost = not module or _NEEDED.match(module) or module in sys.modules
+        return module, None if lost else partial(_module, module)
+    found = _NAME.search(str(error)) if isinstance(error, ImportError) else None
     if found is not None and not _NEEDED.match(found[2]) and (holder := sys.modules.get(found[2])) is not None:
-        return f"{found[2]}.{found[1]}", lambda: _attribute(holder, found[1])
+        return f"{found[2]}.{found[1]}", partial(_attribute, holder, found[1])
     package = _broken(error, near)
-    return None if package is None else (package, lambda: _module(package))
+    return package, partial(_module, package) if package else None
 
 
-def _broken(error: Exception, near: Iterable[Path]) -> str | None:
-    """The installed package that code imports and that raises this while it is imported, for a reason of its own."""
-    if isinstance(error, MissingError) or by_keras(error):
-        return None
+def _broken(error: Exception, near: Sequence[Path]) -> str:
+    """The installed package that code imports and that raises this while it is imported, for a reason of its own; empty
+    where there is none."""
+    if by_keras(error):
+        return ""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code.co_name == "<module>"]
     names = [str(one.f_globals.get("__name__")) for one in frames if _is_of_others(Path(one.f_code.co_filename), near)]
-    if not names or any(map(_NEEDED.match, names)):
-        return None
+    if not names or any(_NEEDED.match(one.partition(".")[0]) for one in names):
+        return ""
     package = names[0].partition(".")[0]
     for name in [one for one in sys.modules if one == package or one.startswith(f"{package}.")]:
         del sys.modules[name]
     return package
 
 
-def _is_of_others(file: Path, near: Iterable[Path]) -> bool:
+def _is_of_others(file: Path, near: Sequence[Path]) -> bool:
     return not set(INSTALLED).isdisjoint(file.parts) and not any(folder in file.parents for folder in near)
 
 
