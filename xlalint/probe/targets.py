@@ -84,7 +84,8 @@ class Targets:
                 continue
             beyond = OF_CHECKS if _LOCALS in qualname else OF_EXTREMES
             extreme = any(finding.name in beyond for finding in here)
-            callers = tuple(dict.fromkeys((*chain.from_iterable(map(self.callers_of, here)), *target.callers)))
+            ways = (*map(self.callers_of, here), target.callers, *map(self._makers_of, here))
+            callers = tuple(dict.fromkeys(chain.from_iterable(ways)))
             made.append((replace(target, wanted=wanted, autograph=autograph, callers=callers, extreme=extreme), here))
         return made + [(NoTarget(reason), here) for reason, here in nothing.items()]
 
@@ -188,6 +189,14 @@ class Targets:
             caller = self._file(path).around(step.line)
             if caller is not None:
                 yield Frame(str(path), caller.qualname)
+
+    def _makers_of(self, finding: Finding) -> Iterator[Frame]:
+        """Who calls the first function on the way to the flagged one, or has the object of which that is a method."""
+        trail = finding.context.trail if finding.context is not None else ()
+        for step in trail[:1] if len(trail) > 1 else ():
+            first = self._file(path := Path(step.path).absolute()).around(step.line)
+            if first is not None:
+                yield from islice(self._known_callers.of(path, first, project_of(path)), _MOST_CALLERS)
 
     def _program(self, path: Path) -> Target:
         """A whole file, whose top is to be run."""
