@@ -11,7 +11,7 @@ import pytest
 from xlalint.findings.findings import Effect, Finding, FindingContext, Report, Severity, Span, TrailStep
 from xlalint.probe import checking
 from xlalint.probe.checking import planned, with_verdicts
-from xlalint.probe.protocol import FAILS, Observation, Outcome, Spot
+from xlalint.probe.protocol import FAILS, Call, Observation, Outcome, Spot
 from xlalint.probe.running import Ran
 from xlalint.probe.target import Target
 from xlalint.probe.verdicts import Run
@@ -82,6 +82,36 @@ def test_a_caller_that_shows_nothing_leaves_it_open(file: Path, monkeypatch: pyt
     [finding] = judge(file, [], monkeypatch)[0].findings
     assert finding.verdict is not None
     assert (finding.verdict.status, finding.verdict.function) == ("open", "sized")
+
+
+def test_lines_that_no_call_came_to_are_looked_for_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as that leads to further ones: a setting may decide between them."""
+    asked: list[tuple[int, ...]] = []
+    ways = iter(((4,), (5, 4), (5,)))
+
+    def run_targets(
+        targets: Sequence[Target],
+        settings: ProbeSettings,
+        cache_dir: Path | None,
+        heard: Callable[[Run], None] = lambda run: None,
+        told: Callable[[str], None] = lambda line: None,
+    ) -> Ran:
+        asked.extend(target.wanted for target in targets)
+        lines = next(ways)
+        seen = tuple(Observation(FAILS, "it fails", (Spot(str(file), line),)) for line in lines)
+        outcome = Outcome(how="called", calls=(Call(0, 0, 1),), observations=seen, reached={str(file): lines})
+        return Ran([Run(one, outcome) for one in targets], True)
+
+    monkeypatch.setattr(checking, "run_targets", run_targets)
+    monkeypatch.setattr(checking, "check_available", lambda settings: None)
+    found = [
+        Finding("m.py", Span(line, 5, line, 9), "XLA401", "no-kernel", Severity.ERROR, Effect.FAILS, "m")
+        for line in (4, 5, 6)
+    ]
+    report, target = Report(tuple(found), files_checked=1), Target(str(file), "sized", (3, 6), wanted=(4, 5, 6))
+    report = with_verdicts(report, planned(report, [(target, found)], ()), Settings(), lambda run: None)
+    assert asked == [(4, 5, 6), (5, 6), (6,)]
+    assert [one.verdict.status for one in report.findings if one.verdict] == ["confirmed", "confirmed", "open"]
 
 
 def test_callers_are_not_asked_of_what_none_can_show(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,3 +237,47 @@ def test_the_folder_of_a_project(tmp_path: Path, files: list[str], file: str, fo
     found = {str(one.relative_to(tmp_path)) for one in python_files(tmp_path)}
     assert file in found or "site-packages" in file
     assert not any(one.startswith(".venv") for one in found)
+
+
+MODES = """
+import tensorflow as tf
+
+class Kept(type):
+    def __call__(cls, *positional, **keywords):
+        return super().__call__(*positional, **keywords)
+
+class Pooled(metaclass=Kept):
+    def __init__(self, size):
+        self.size = [size] * 2
+
+    def pooled(self, x):
+        return tf.reshape(x, self.size)
+
+def chosen(x, depth):
+    return [x, x + 1.0, x * 2.0, x - 1.0][depth - 2]
+
+def gathered(x, ids):
+    if x.shape[0] == 0:
+        return x
+    x = tf.squeeze(x, 1)
+    return tf.gather(x, ids)
+
+def run(size):
+    gathered(tf.zeros([0, 8]), tf.zeros([2], tf.int32))
+    gathered(tf.zeros([5, 1, 8]), tf.zeros([3], tf.int32))
+    return chosen(tf.zeros([2]), 3)
+"""
+
+
+def test_what_reaches_the_lines_in_question(driver: Driver, tmp_path: Path) -> None:
+    file = tmp_path / "modes.py"
+    file.write_text(MODES)
+    lines = MODES.splitlines()
+    wanted = (lines.index("    return tf.gather(x, ids)") + 1,)
+    assert wanted[0] in driver("gathered", str(file), wanted=wanted)["reached"]
+    # An object is made of what its class asks for, whatever makes it.
+    assert driver("Pooled.pooled", str(file))["how"].startswith("Pooled(size: ")
+    # A number is a tensor where some caller passes one, and a finding asks what becomes of it.
+    wanted, known = (lines.index("def chosen(x, depth):") + 2,), (Parameter("depth", "tensor|static", of_data=True),)
+    assert driver("chosen", str(file), parameters=known)["inputs"][1:] == ["depth: 3"]
+    assert driver("chosen", str(file), wanted=wanted, parameters=known)["inputs"][1:] == ["depth: <EagerTensor []>"]

@@ -20,6 +20,7 @@ from xlalint.probe.protocol import (
     KINDS,
     READ,
     RECOMPILES,
+    STATE,
     Call,
     Observation,
     Outcome,
@@ -112,6 +113,20 @@ def test_extreme_values_confirm_what_warns_of_them_only(file: Path) -> None:
     index = finding(6, Effect.DIVERGES, code="XLA602", name="unchecked-index")
     assert statuses(judge(file, found, index)) == [(6, CONFIRMED)]
     assert statuses(judge(file, found, finding(6))) == [(6, REFUTED)]
+
+
+def test_a_rank_that_eager_execution_takes_bears_out_no_more_than_a_branch(file: Path) -> None:
+    refused = replace(seen(file, FAILS, 6), text="tracing it fails with ValueError: Shape must be rank 4 but is rank 5")
+    kernel = finding(6, code="XLA401", name="no-kernel")
+    assert statuses(judge(file, outcome(file, refused), kernel)) == [(6, OPEN)]  # and nothing besides
+    assert statuses(judge(file, outcome(file, refused), finding(6))) == [(6, CONFIRMED)]
+
+
+def test_what_an_object_keeps_confirms_what_says_so_only(file: Path) -> None:
+    kept = replace(seen(file, DIVERGES, 5), per=STATE)
+    assert statuses(judge(file, outcome(file, kept), finding(5, Effect.DIVERGES))) == [(5, REFUTED)]
+    said = finding(5, Effect.DIVERGES, code="XLA607", name="state-while-tracing")
+    assert statuses(judge(file, outcome(file, kept), said)) == [(5, CONFIRMED)]
 
 
 def test_numbers_that_are_drawn_once_confirm_what_says_so_only(file: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,13 +16,14 @@ from ..sources.reading import read_source
 from ..sources.suppressions import suppressions_of
 from ..sources.text import UnreadableSource
 from .protocol import JAX, TENSORFLOW, Outcome
-from .refutation import shown_by_callers
+from .refutation import UNREACHED, shown_by_callers
 from .running import check_available, run_targets
 from .target import Target
 from .targets import NoTarget, TargetError, Targets
 from .verdicts import OPEN, Run, judged
 
 _MOST_CALLERS: Final = 2
+_MOST_AGAIN: Final = 40  # functions that are run further times
 _ON_TENSORFLOW: Final = frozenset((Backend.TENSORFLOW,))
 
 
@@ -92,8 +93,13 @@ def with_verdicts(
         nothing = Target(str(Path(finding.path).absolute()), "", (finding.span.line, finding.span.end_line))
         owners[position] = [Run(nothing, Outcome(not_run=reason))]
     decide = partial(judged, report, runs, owners, partial(_wanted, settings=settings, files=files))
-    callers = _callers(decide(), runs, settings) if ran.complete and not ran.trouble else []
-    around = run_targets(callers, replace(probe, target="cpu"), settings.cache_dir, told=told).runs if callers else []
+    further = partial(run_targets, settings=replace(probe, target="cpu"), cache_dir=settings.cache_dir, told=told)
+    around: list[Run] = []
+    if ran.complete and not ran.trouble:
+        callers, known = _callers(decide(), runs, settings), runs
+        while len(around) < _MOST_AGAIN and (others := [*callers, *_elsewhere(decide(around=around), owners, known)]):
+            known = further(others).runs
+            around, callers = [*around, *known], []
     found = decide(around=around, confirmed_only=confirmed_only)
     problems = (*found.problems, Problem("", ran.trouble)) if ran.trouble else found.problems
     return replace(found, interrupted=not ran.complete, problems=problems)
@@ -114,6 +120,20 @@ def _callers(report: Report, runs: Sequence[Run], settings: Settings) -> list[Ta
                     caller = replace(targets.at(Path(frame.file), frame.qualname), backend=finding.verdict.backend)
                     found.setdefault(place, caller)
     return list(found.values())
+
+
+def _elsewhere(report: Report, owners: Mapping[int, Sequence[Run]], latest: Sequence[Run]) -> list[Target]:
+    """The functions of findings whose lines no call came to, to come to these: another setting of an object may lead
+    there. `latest`: what ran last; functions that came to some lines in question are run for the others."""
+    lines: dict[Target, set[int]] = {}
+    for position, finding in enumerate(report.findings):
+        for run in owners.get(position, ()) if finding.verdict and finding.verdict.text == UNREACHED else ():
+            target = replace(run.target, wanted=())
+            for other in (one for one in latest if replace(one.target, wanted=()) == target and one.outcome.calls):
+                reached, wanted = other.outcome.reached.get(target.file, ()), other.target.wanted
+                if finding.span.line in set(wanted).difference(reached) and not set(wanted).isdisjoint(reached):
+                    lines.setdefault(target, set()).add(finding.span.line)
+    return [replace(target, wanted=tuple(sorted(here))) for target, here in lines.items()]
 
 
 def _together(run: Run, lowered: Run, target: str) -> Run:

@@ -13,6 +13,7 @@ from ..analysis.domain.values import (
     NONE,
     ApiObject,
     Array,
+    Dependence,
     Dict,
     Function,
     FunctionValue,
@@ -91,6 +92,7 @@ def _parameter(name: str, values: Sequence[Value]) -> Parameter:
         "|".join(kinds),
         dtypes.pop() if len(dtypes) == 1 else None,
         ranks.pop() if len(ranks) == 1 else None,
+        any(tensor.dependence is Dependence.VALUE and tensor.rank in (0, None) for tensor in tensors),
     )
 
 

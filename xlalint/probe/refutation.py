@@ -51,12 +51,17 @@ OF_CHECKS: Final = frozenset(("ignored-assertion",))
 # The rule about numbers that are drawn by chance.
 OF_CHANCE: Final = "random-numbers"
 
+# Those about what an object holds after it was traced.
+OF_STATE: Final = "state-while-tracing"
+OF_WEIGHTS: Final = "frozen-weights"
+
 # The rule about what no GPU holds.
 OF_GPUS: Final = "int32-variable"
 
 # Rules about values that XLA wants to know when it compiles.
 _OF_CONSTANTS: Final = ("size-from-value", "position-from-value")
 
+UNREACHED: Final = "the inputs do not reach the line"
 _FED: Final = "the finding is about what the program feeds, and the probe makes up its inputs"
 _OTHER_INPUTS: Final = "the finding is about inputs that eager execution refuses, and the probe uses others"
 # Rules whose findings no call of the function around them can refute, and why.
@@ -106,7 +111,7 @@ def _reasons(finding: Finding, outcome: Outcome, statements: Statements, backend
     if finding.effect is Effect.TPU and not any(one.untried is None and one.topology for one in outcome.programs):
         yield "a CPU does not show what a TPU does: --target tpu asks the TPU compiler"
     if not any(on_line(path, line) for line in outcome.reached.get(path, ())):
-        yield "the inputs do not reach the line"
+        yield UNREACHED
     again = [one for one in outcome.observations if one.kind == RECOMPILES and one.per != "shape"]
     if any(on_line(spot.path, spot.line) for one in again for spot in one.spots):
         yield "the statement is compiled for several values"

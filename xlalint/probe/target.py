@@ -12,12 +12,14 @@ class Parameter:
 
     `kind`: "tensor", "nest" (tensors in some structure), "array", "static" (a Python value), "list", "tuple", "dict",
     "function", "object"; several joined by "|". `dtype` is a class: "bool", "int", "float", "complex", "string".
+    `of_data`: some caller passes a tensor of data, which may be one number.
     """
 
     name: str
     kind: str = ""
     dtype: str | None = None
     rank: int | None = None
+    of_data: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ class Target:
     under these; `wanted`: lines of the file that the inputs should reach; `callers`: who leads there, the nearest
     first; `avoid`: inputs, as `note` was told of them, that ended the process; `refused`: why nothing is to be run;
     `host`: it is run as host code that calls compiled functions, and is not compiled itself; `extreme`: it is also
-    called with values that eager execution may refuse; `backend`: what Keras computes with, `keras`: the Keras that its
+    called with values that eager execution may refuse; `rules`: those of findings that ask for a measurement of their
+    own; `backend`: what Keras computes with, `keras`: the Keras that its
     project requires, 2 or 3, None where nothing says; a process has one of each.
     """
 
@@ -69,6 +72,7 @@ class Target:
     refused: str = ""
     host: bool = False
     extreme: bool = False
+    rules: tuple[str, ...] = ()
     backend: str = "tensorflow"
     keras: int | None = None
 
@@ -85,5 +89,5 @@ class Target:
             "made_of": tuple(Given(**one) for one in data["made_of"]),
             "callers": tuple(Frame(**one) for one in data["callers"]),
         }
-        parts |= {name: tuple(data[name]) for name in ("lines", "search", "roots", "wanted", "avoid")}
+        parts |= {name: tuple(data[name]) for name in ("lines", "search", "roots", "wanted", "avoid", "rules")}
         return cls(**{**data, **parts})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -24,15 +25,28 @@ from .protocol import (
     JAX,
     KINDS,
     RECOMPILES,
+    STATE,
     TENSORFLOW,
     TPU_BOUNDED,
     TPU_FAILS,
+    WEIGHTS,
     Lowering,
     Observation,
     Outcome,
     Spot,
 )
-from .refutation import OF_CHANCE, OF_EXTREMES, OF_GPUS, OF_GRADIENTS, ops_of, outside, where, why_open
+from .refutation import (
+    OF_CHANCE,
+    OF_EXTREMES,
+    OF_GPUS,
+    OF_GRADIENTS,
+    OF_STATE,
+    OF_WEIGHTS,
+    ops_of,
+    outside,
+    where,
+    why_open,
+)
 from .statements import Statements
 from .target import Target
 
@@ -53,6 +67,8 @@ _BEARS_OUT: Final[dict[Effect, frozenset[str]]] = {
     Effect.NAMED: frozenset(KINDS),
     Effect.TPU: frozenset((TPU_FAILS,)),
 }
+# What is seen only of what a rule speaks of.
+_ONLY_OF: Final = {CHANCE: OF_CHANCE, STATE: OF_STATE, WEIGHTS: OF_WEIGHTS}
 _EFFECTS: Final = {
     FAILS: Effect.FAILS,
     TPU_FAILS: Effect.TPU,
@@ -67,6 +83,9 @@ _LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.IN
 _OF_SIZES: Final = frozenset(("size-from-value", "position-from-value"))
 _BRANCH: Final = "branch-on-tensor"
 _UNROLLED: Final = "unrolled-loop"  # which speaks of the time that a compilation takes
+# Of ranks and names that eager execution takes, and real inputs may not have; branches that cannot run raise it, too.
+_OF_INPUTS: Final = re.compile(r"\bShape must be (?:at (?:least|most) )?rank \d|is not a valid (?:root )?scope name")
+_OF_BRANCHES: Final = "XLA1"
 _EMULATED: Final = "a TPU computes with 32 bits, and uses several such numbers for one"
 
 
@@ -223,7 +242,9 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
         return None
     if observation.extreme and finding.name not in OF_EXTREMES:
         return None
-    if observation.per == CHANCE and finding.name != OF_CHANCE:
+    if _OF_INPUTS.search(observation.text) and not finding.code.startswith(_OF_BRANCHES):
+        return None
+    if _ONLY_OF.get(observation.per, finding.name) != finding.name:
         return None
     if finding.name == OF_GPUS and observation.kind != GPU_FAILS:
         return None  # elsewhere it compiles, and what fails is something else
@@ -315,8 +336,12 @@ def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
             continue
         if observation.kind == DIVERGES and one.run.outcome.random:
             continue  # rules tell of seeds that the source fixes; by others nobody asks for the same numbers
-        if observation.extreme:
-            continue  # what no rule warns of where such values come is no problem by itself
+        if (
+            observation.extreme
+            or observation.per in _ONLY_OF
+            or (_OF_INPUTS.search(observation.text) and not target.given)
+        ):
+            continue  # what no rule warns of where such inputs come is no problem by itself
         if not observation.spots and observation is not min(one.run.outcome.observations, key=_gravity):
             continue  # a consequence of something else, as far as anybody can tell
         spot = observation.spots[0] if observation.spots else Spot(target.file, target.lines[0])

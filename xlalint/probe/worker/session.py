@@ -116,11 +116,25 @@ class Session:
                 if plan.topology or plan.gpu:
                     return self._elsewhere(driven, meter, tools)
                 found = self._trained(meter.measure(), driven, tools)
-                extremes = [partial(_called, driven, one) for one in driven.extremes]
-                partly = Partly(partial(_ready, driven), extremes, driven.autograph)
-                return self._of_statements(found, target, partly, tools, driven)
             except EagerError as error:
-                return dataclasses.replace(meter.outcome(), not_run=str(error))
+                found = dataclasses.replace(meter.outcome(), not_run=str(error))
+                if target.host or plan.topology or plan.gpu:
+                    return found
+            extremes = [partial(_called, driven, one) for one in driven.extremes]
+            partly = Partly(partial(_ready, driven), extremes, driven.autograph)
+            found = self._of_statements(found, target, partly, tools, driven if found.not_run is None else None)
+            return self._of_objects(found, target, driven, tools)
+
+    def _of_objects(self, found: Outcome, target: Target, driven: Driven, tools: Instruments) -> Outcome:
+        """What was seen of a method, with what its object keeps of a trace."""
+        if not target.rules or backend.NAME == "jax" or tools.plan.by_lines:
+            return found
+        from .compiling.with_tensorflow.kept_state import kept
+
+        self._keep(found)
+        self._note("state")
+        wanted = frozenset((target.file, line) for line in target.wanted)
+        return dataclasses.replace(found, observations=(*found.observations, *kept(driven, target.rules, wanted)))
 
     def _of_statements(
         self, found: Outcome, target: Target, partly: Partly, tools: Instruments, driven: Driven | None = None

@@ -27,6 +27,8 @@ _LACKING: Final = re.compile(r"No registered '(\w+)' OpKernel")
 _FRAME: Final = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in')
 # From here on TensorFlow tells of the operations around the one that failed.
 _OUTER: Final = "tf2xla conversion failed while converting"
+# TensorFlow's own functions, which AutoGraph converts and then takes for the user's.
+_WRAPPERS: Final = ("bound_method_wrapper", "autograph_handler")
 _GRADIENT: Final = "gradient_tape/"
 _PLACE: Final = ("lineno", "colno", "end_lineno", "end_colno")  # of a frame in a traceback
 
@@ -107,7 +109,8 @@ class UserLines:
 
     def of_op(self, op: Any) -> tuple[Spot, ...]:
         """The user's lines that made an operation of a graph, innermost first."""
-        return self.spots((frame.filename, frame.lineno) for frame in reversed(list(op.traceback or ())))
+        frames = [frame for frame in op.traceback or () if frame.name not in _WRAPPERS]
+        return self.spots((frame.filename, frame.lineno) for frame in reversed(frames))
 
     def made_first(self, ops: Iterable[Any]) -> tuple[Spot, ...]:
         """The user's innermost lines that made operations."""

@@ -33,12 +33,11 @@ from .evidence import Line
 from .meter import EagerError, Instruments, Meter, Progress
 from .with_tensorflow.eager_watch import watching
 from .with_tensorflow.further_failures import Refused
+from .with_tensorflow.kept_state import OUT_OF_SCOPE
 
 _MOST: Final = 16  # statements of one function
 _LONGEST: Final = 5.0  # seconds of an eager call
 _ALONE: Final = "its statement by itself"
-# What a tensor of an earlier trace raises, which an object of the user's has kept.
-_KEPT: Final = ("out of scope", "cannot be accessed from here", "inaccessible")
 _KINDS: Final = (FAILS, DIVERGES, RECOMPILES, BOUNDED)
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -292,7 +291,12 @@ class Alone:
                 del user_lines.moved[str(file)]
         for one in seen:
             inside = one.spots and one.spots[0].path == path and piece.lines[0] <= one.spots[0].line <= piece.last
-            if inside and one.kind in _KINDS and one.per != "shape" and not any(word in one.text for word in _KEPT):
+            if (
+                inside
+                and one.kind in _KINDS
+                and one.per != "shape"
+                and not any(word in one.text for word in OUT_OF_SCOPE)
+            ):
                 yield one if _ALONE in one.text else replace(one, text=f"{_ALONE}: {one.text}")
 
 

@@ -42,7 +42,7 @@ class Driven:
     the lines of the user's files that eager execution ran; `moved`: files that stand for the user's, each with that and
     the lines to subtract; `close` forgets what was imported; `found`: the inputs of each step on the way, for another
     that is to be called with the same; `extremes`: what makes, of a variant, arguments of values that it may not be
-    made for.
+    made for; `anew`: another object, as it is made, and the call of it.
     """
 
     call: Callable[..., Any]
@@ -62,3 +62,4 @@ class Driven:
     is_step: bool = False
     notes: tuple[str, ...] = ()
     extremes: Sequence[Callable[[int], Arguments]] = ()
+    anew: Callable[[], tuple[Any, Callable[[], Any]]] | None = None

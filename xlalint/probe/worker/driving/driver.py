@@ -40,7 +40,7 @@ from . import harnesses
 from .binding import without_objects
 from .driven import Driven, NotDrivenError, Partly
 from .harnesses import Arranged, Given, Harness, watch
-from .keras_objects import called_method, is_callable, is_model, is_step, keras_converts, keras_kind
+from .keras_objects import called_method, is_callable, is_model, is_step, keras_converts, keras_kind, variables_in
 from .passing import Passing
 from .state import variables_held
 from .supplied_inputs import Supply
@@ -223,6 +223,8 @@ class _Driver:
         found = getattr(owner, name)
         if name == "__init__":
             return harnesses.of_creation(owner, said)
+        if name == "build" and keras_kind(owner) in ("layer", "model") and is_callable(owner):
+            return harnesses.of_object(owner, replace(said, known=(), given={}))  # Keras calls it before the first call
         if found is called_method(owner):
             return harnesses.of_object(owner, said)
         if is_step(name) and keras_kind(owner) == "model":
@@ -270,7 +272,7 @@ class _Driver:
         free = caller or self.target.given or self.target.host  # to return anything
         if not free and isinstance(result, backend.DISTRIBUTED):
             raise NotDrivenError(f"it returns what its replicas return: {_APART}; the step that they run is compiled")
-        if harness.creates and any(isinstance(one, backend.VARIABLES) for one in result.values()):
+        if harness.creates and any(map(variables_in, result.values())):
             said = "it creates variables, which compiled code takes from outside"
             raise NotDrivenError(said, in_no_way=True)
         asked = bool(solution.attempt.reached & wanted)
@@ -337,6 +339,7 @@ class _Driver:
             inputs=solution.inputs("call"),
             reached=solution.reached,
             extremes=[partial(_kept, kept, one) for one in solution.extremes()],
+            anew=None if harness.anew is None else partial(_anew, harness.anew, solution),
         )
 
     def _variables(self) -> list[Any]:
@@ -442,6 +445,13 @@ class _Driver:
 def _kept(kept: Callable[[Arguments], Arguments], make: Callable[[int], Arguments], variant: int) -> Arguments:
     """Those of the arguments that something is called with."""
     return kept(make(variant))
+
+
+def _anew(make: Callable[[Solution], tuple[Any, Callable[..., Any]]], solution: Solution) -> tuple[Any, Any]:
+    """Another object, and the call of it with the first values."""
+    thing, called = make(solution)
+    positional, keywords = solution.make_call(0, 0)
+    return thing, partial(called, *positional, **keywords)
 
 
 def _nothing() -> None:

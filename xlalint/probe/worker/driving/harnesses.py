@@ -31,6 +31,7 @@ from .keras_objects import (
     model_slots,
     state_of,
     step_of,
+    variables_in,
 )
 from .preparing import asks, preparations
 
@@ -43,7 +44,8 @@ class Harness:
     """What a definition asks for and how it is run.
 
     `ready` makes the thing to call of the inputs that were found; `how` puts it into words; `others`: inputs to try as
-    soon as the first guess fails; `creates`: what it gives are the parts of a new object.
+    soon as the first guess fails; `creates`: what it gives are the parts of a new object; `anew`: another object, as it
+    is made, and what is called of it.
     """
 
     slots: list[Slot]
@@ -56,6 +58,7 @@ class Harness:
     search: Search | None = None
     others: Sequence[Assignment] = ()
     creates: bool = False
+    anew: Callable[[Solution], tuple[Any, Callable[..., Any]]] | None = None
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,8 @@ def of_creation(cls: type, said: Arranged) -> Harness:
 
     def create(*positional: Any, **keywords: Any) -> dict[str, Any]:
         made = cls(*positional, **keywords)
-        return {name: one for name, one in getattr(made, "__dict__", {}).items() if backend.is_tensor(one)}
+        held = getattr(made, "__dict__", {}).items()
+        return {name: one for name, one in held if backend.is_tensor(one) or variables_in(one)}
 
     def run(groups: Mapping[str, Arguments]) -> Any:
         positional, keywords = groups.get("call", _NOTHING)
@@ -192,6 +196,10 @@ def of_object(cls: type, said: Arranged) -> Harness:
         called(*positional, **keywords)  # it makes its variables at its first call
         return called
 
+    def anew(solution: Solution) -> tuple[Any, Callable[..., Any]]:
+        thing = make_object(cls, {"init": solution.make("init", 0, 0)})
+        return thing, call_of(cls, thing)
+
     return Harness(
         said.of_object(cls) + slots,
         run,
@@ -200,6 +208,7 @@ def of_object(cls: type, said: Arranged) -> Harness:
         code_of(method) if method is not None else None,
         cls,
         lambda: state_of(made[0]),
+        anew=anew,
     )
 
 
@@ -276,8 +285,16 @@ def of_method(cls: type, name: str, said: Arranged, built: Solution | None) -> H
         first = "".join(f" after {one}({', '.join(solution.inputs('before'))})," for one in before)
         return f"{cls.__qualname__}({inside}).{name}{first} with {words_of(solution, 'call')}"
 
+    def anew(solution: Solution) -> tuple[Any, Callable[..., Any]]:
+        before = [made.pop() for _ in made]
+        try:
+            thing = new({group: solution.make(group, 0, 0) for group in ("init", "before")})
+        finally:
+            made[:] = before
+        return thing, bound(thing)
+
     code = None if isinstance(attribute, property) else code_of(getattr(cls, name))
-    return Harness(making + slots, run, ready, how, code, cls, lambda: state_of(made[0]))
+    return Harness(making + slots, run, ready, how, code, cls, lambda: state_of(made[0]), anew=anew)
 
 
 def of_step(cls: type, name: str, said: Arranged) -> Harness:

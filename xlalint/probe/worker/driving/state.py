@@ -17,14 +17,13 @@ class State:
     """The variables that a call may change: eager and compiled calls start from the same ones."""
 
     def __init__(self, variables: Sequence[Any]) -> None:
-        self._variables = list({id(one): one for one in variables}.values())
+        self._variables = [one for one in {id(one): one for one in variables}.values() if _has_value(one)]
         self._last: list[Any] = [None] * len(self._variables)
         self._saved = self.values()
 
     def values(self) -> list[Any]:
         """What the variables hold now; what did not change since the last time is the same object."""
-        now = (getattr(one, "value", one) for one in self._variables)
-        held = [np.asarray(one() if callable(one) else one) for one in now]
+        held = [_value(one) for one in self._variables]
         self._last = [
             before if before is not None and np.array_equal(before, after) else np.array(after)
             for before, after in zip(self._last, held, strict=True)
@@ -41,6 +40,19 @@ class State:
         """What a gradient is asked for."""
         owned = (getattr(one, "value", one) for one in self._variables if getattr(one, "trainable", False))
         return [one for one in owned if backend.is_trained(one)]
+
+
+def _value(variable: Any) -> np.ndarray[Any, Any]:
+    now = getattr(variable, "value", variable)
+    return np.asarray(now() if callable(now) else now)
+
+
+def _has_value(variable: Any) -> bool:
+    """Whether it can be read: one that was created in a graph which never ran has none."""
+    try:
+        return bool(_value(variable).shape == tuple(variable.shape))
+    except Exception:  # of any kind, by its library
+        return False
 
 
 def variables_held(value: Any, modules: Collection[str]) -> list[Any]:

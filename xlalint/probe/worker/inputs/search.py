@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from typing import Any, Final, TypeGuard
+
+import numpy as np
 
 from xlalint.sources.specs import BELOW, Form, Keyed, Literal, Many, Spec, leaves
 
@@ -21,6 +23,7 @@ from .culprits import FailedCall
 from .numbers import VALUE_SETS, extremes
 from .parts import Assignment
 from .queue import Queue
+from .recorded_calls import form_of
 from .replacements import changes
 from .slots import Choice, Slot
 from .tensors import Arguments, ObjectInput, RecordedInput, build, map_specs, tensors_in
@@ -33,6 +36,8 @@ _STYLES: Final = ("sparse", "ragged")
 _FOLLOWED: Final = 30  # calls behind one that reaches more and fails
 _AT_ONCE: Final = -1_000_000  # before what follows from any call
 _BLINDLY: Final = 4  # such calls that do not reach more yet, where no line in question is reached
+
+_DTYPES: Final[Mapping[type, str]] = {bool: "bool", int: "int32", float: "float32"}
 
 # Runs what is probed with what is passed: by group ("init", "call").
 Run = Callable[[Mapping[str, Arguments]], Any]
@@ -174,7 +179,8 @@ class Search:
         """Inputs that the eager call accepts, of one shape and one set of values. Raises NotFoundError."""
         start: Assignment = tuple(slot.choices[0] for slot in self.slots)
         with backend.eager_execution():
-            assignment, attempt = self._widened(*self._accepted(start))
+            found = self._reaching(start, *self._accepted(start))
+            assignment, attempt = self._as_tensors(*self._widened(*found))
         return Solution(self.slots, [assignment], [0], attempt, attempt.reached)
 
     def vary(self, solution: Solution, called: Callable[..., Any]) -> None:
@@ -207,7 +213,6 @@ class Search:
         queue = Queue()
         queue.put(start, 0, 0)
         first = serves is None
-        further: dict[Assignment, None] = {}
         complaints: set[object] = set()
         nearest: tuple[int, BaseException, bool] | None = None
         furthest: tuple[tuple[int, int], Assignment | None] = (0, 0), None
@@ -220,14 +225,13 @@ class Search:
                 continue
             if first:
                 first = False
-                further.update(dict.fromkeys(other for other in self.others() if other not in queue.seen))
-                for other in further:
+                for other in self._passed:
                     queue.put(other, _AT_ONCE, 0)
             progress = len(attempt.reached)
             wanted = len(attempt.reached & self.wanted)
             if wanted and (wanted, progress) > furthest[0]:
                 furthest = (wanted, progress), assignment
-            if assignment in further:
+            if assignment != start and assignment in self._passed:
                 continue  # the values of another call: what they lead to is not what this one needs
             complaint = complaint_of(attempt.error, self.own)
             queue.answered(assignment, complaint)
@@ -245,6 +249,11 @@ class Search:
             attempt.error.__traceback__ = None  # it keeps all that was alive
         _, error, of_keras = nearest or (0, RuntimeError("all that is accepted is something else"), False)
         raise NotFoundError(error, self.calls, of_keras, furthest[1])
+
+    @cached_property
+    def _passed(self) -> dict[Assignment, None]:
+        """What to begin with as well."""
+        return dict.fromkeys(self.others())
 
     def _is_over(self) -> bool:
         return self.calls > 0 and (self._limit.over or self.calls >= _MOST_CALLS)
@@ -273,6 +282,19 @@ class Search:
 
     # -- more than one call -------------------------------------------------------------------------------------------
 
+    def _reaching(self, start: Assignment, assignment: Assignment, attempt: Attempt) -> tuple[Assignment, Attempt]:
+        """What else is passed somewhere, and what the first guess leads to, where that reaches more of the wanted
+        lines."""
+        best, seen = (assignment, attempt), assignment in self._passed
+        for other in self._passed if not self.wanted <= attempt.reached else ():
+            if other != assignment and not self._is_over() and not self.wanted <= best[1].reached:
+                found = self._try(other)[0]
+                best = (other, found) if found.error is None and self._further(found, best[1]) else best
+        if seen and not self.wanted & best[1].reached:
+            with contextlib.suppress(NotFoundError):
+                best = self._accepted(start, _FOLLOWED, lambda found: self._further(found, attempt))
+        return best
+
     def _widened(self, assignment: Assignment, attempt: Attempt) -> tuple[Assignment, Attempt]:
         """Parameters that are left out get a value where that reaches more of the wanted lines."""
         blindly = _BLINDLY if not attempt.reached & self.wanted else 0
@@ -292,6 +314,18 @@ class Search:
                             other, found = self._followed(other, attempt, None if further else position)
                     if found.error is None and self._further(found, attempt):
                         assignment, attempt = other, found
+        return assignment, attempt
+
+    def _as_tensors(self, assignment: Assignment, attempt: Attempt) -> tuple[Assignment, Attempt]:
+        """Python numbers are tensors where some caller passes data and lines in question ask what becomes of it."""
+        for position, (slot, choice) in enumerate(zip(self.slots, assignment, strict=True)):
+            value = choice.value if isinstance(choice, Literal) else None
+            if self.wanted and slot.of_data and not slot.fixed and type(value) in _DTYPES:
+                made = form_of(backend.tensor_of(np.asarray(value), _DTYPES[type(value)]), generated=False)
+                other = (*assignment[:position], made, *assignment[position + 1 :])
+                found = self._try(other)[0]
+                if found.error is None and attempt.reached & self.wanted <= found.reached:
+                    assignment, attempt = other, found
         return assignment, attempt
 
     def _followed(self, assignment: Assignment, best: Attempt, kept: int | None) -> tuple[Assignment, Attempt]:

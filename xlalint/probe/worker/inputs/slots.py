@@ -48,9 +48,18 @@ _GREAT: Final = 256
 _PART: Final = 16
 
 
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """What something callable takes; a class what its objects are made of, where its metaclass passes anything on."""
+    found = inspect.signature(function)
+    if inspect.isclass(function) and all(one.kind in _ANY for one in found.parameters.values()):
+        made = inspect.signature(function.__init__)
+        return made.replace(parameters=list(made.parameters.values())[1:])
+    return found
+
+
 def asked_of(function: Callable[..., Any], bound: bool = False) -> list[inspect.Parameter]:
     """The parameters that a call has to fill; `bound`: the first one is the object, or the class, that is there."""
-    parameters = list(inspect.signature(function).parameters.values())[int(bound) :]
+    parameters = list(signature_of(function).parameters.values())[int(bound) :]
     return [one for one in parameters if one.default is one.empty and one.kind not in _ANY]
 
 
@@ -59,7 +68,8 @@ class Slot:
     """A parameter to fill. `group`: "call", or "init" for what an object is made of; `star`: it takes any number.
 
     `choices`: what to try, the best first. `fixed`: the user has said it; `is_tensor`: a tensor is passed, as far as
-    an annotation or what is known of its callers tells, and no list.
+    an annotation or what is known of its callers tells, and no list; `of_data`: some caller passes data, which may be
+    one number.
     """
 
     name: str
@@ -69,6 +79,7 @@ class Slot:
     star: bool = False
     fixed: bool = False
     is_tensor: bool = False
+    of_data: bool = False
 
 
 def tensor(rank: int = 2, dtype: str = "float32") -> Spec:
@@ -87,7 +98,7 @@ def slots_of(
     """The parameters of something callable, those that the user gives by name or position fixed; without the first
     where an object is to be `bound` to that. `depth`: how many objects are made for each other around this."""
     given = given or {}
-    signature = inspect.signature(python_function_of(function))
+    signature = signature_of(python_function_of(function))
     annotations = _annotations(function)
     hints = {one.name: one for one in known}
     compared, asked = _compared(function), _asked(function)
@@ -130,8 +141,10 @@ def slots_of(
                     *((Literal(True), Literal(False)) if name in asked else ()),
                 )
             )
-            of_tensor = _is_tensor(annotations.get(name), hints.get(name))
-            slots.append(Slot(name, group, tuple(dict.fromkeys(choices)), positional, is_tensor=of_tensor))
+            hint, several = hints.get(name), tuple(dict.fromkeys(choices))
+            of_tensor = _is_tensor(annotations.get(name), hint)
+            of_data = hint is not None and hint.of_data
+            slots.append(Slot(name, group, several, positional, is_tensor=of_tensor, of_data=of_data))
     return slots
 
 
@@ -408,7 +421,7 @@ def _smaller(cls: Any) -> dict[str, int]:
     """Smaller numbers for a configuration of a model: two layers, which are like the others, and a part of each great
     size, the same of all since one is often a multiple of the other."""
     found: dict[str, int] = {}
-    for name, parameter in inspect.signature(cls).parameters.items():
+    for name, parameter in signature_of(cls).parameters.items():
         default = parameter.default
         if isinstance(default, int) and not isinstance(default, bool):
             if _LAYERS.search(name) and default > _FEW:
