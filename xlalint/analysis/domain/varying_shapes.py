@@ -31,9 +31,12 @@ if TYPE_CHECKING:
 # The detail of a counter that goes through data in steps which need not come out even: `range(0, len(x), 32)`.
 STEPS: Final = "steps"
 # What is joined with itself in a loop, once and in the next iterations.
-JOINED: Final = frozenset(("joined", "grows"))
+GROWS: Final = "grows"
+JOINED: Final = frozenset(("joined", GROWS))
 # What is smaller once: the last batch, and what has its size.
 LAST: Final = "last batch"
+# An image that is resized, to another size each time.
+RESIZED: Final = "resized"
 # No variation of a shape: a layer that a symbolic tensor comes from, which Keras compiles no model with.
 LAYER: Final = "layer"
 # .. nor this: another piece of the same length each time.

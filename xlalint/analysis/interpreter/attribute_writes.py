@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from ..domain.joins import join, join_all
 from ..domain.values import Class, Instance, Module, Value
+from ..domain.varying_shapes import GROWS, variations_of
 
 _Owner: TypeAlias = Instance | Class | Module
 
@@ -47,6 +48,7 @@ class AttributeWrites:
         self._journal: list[Noted] = []
         self.of_classes: set[str] = set()  # the names that are assigned to any class
         self.restated: set[Class | Module] = set()  # of what the host changes a number again and again
+        self.grown = 0  # how often an attribute was assigned what is joined to itself, and came to be that by it
         # What functions assign that are analysed because nobody was seen to call them, by identity: until somebody is.
         self.of_uncalled: dict[object, list[Noted]] = {}
 
@@ -65,6 +67,7 @@ class AttributeWrites:
         self._journal.append(write)
         if joined is not present:
             names[name] = joined
+            self.grown += any(variation.kind == GROWS for variation in variations_of(value))
             if isinstance(owner, Instance):
                 owner.version += 1
 

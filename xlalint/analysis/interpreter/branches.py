@@ -45,14 +45,15 @@ class Branches(Interpreter):
             frame.outer_names.append(set(before))
         returned = len(frame.returns)
         afters: list[dict[str, Value] | None] = []
-        contexts = []  # of the sides that get to their end
+        contexts, settled = [], []  # of the sides that get to their end
         for taken in (True, False):
             if known is (not taken):
                 if (skipped := node.body if taken else node.orelse) is not None:
                     frame.summary.skipped.append(skipped)
                 afters.append(None)
                 continue
-            frame.env, frame.context, frame.bounded = dict(before), context, bounded | asked
+            told = bounded | asked if _holds_whole(node.test, taken) else bounded
+            frame.env, frame.context, frame.bounded = dict(before), context, told
             narrow(self, frame, node.test, taken)
             more = known is None and _asks_for_more(frame, node.test, taken)
             narrowed = replace(frame.context, aside=True) if more else frame.context
@@ -77,8 +78,9 @@ class Branches(Interpreter):
             afters.append(frame.env)
             if frame.env is not None:
                 contexts.append(narrowed)
+                settled.append(told)
         frame.context = contexts[0] if len(contexts) == 1 else context
-        frame.bounded = bounded | asked if len(contexts) == 1 else bounded
+        frame.bounded = settled[0] if len(settled) == 1 else bounded
         if tensor is not None:
             frame.branch -= 1
             frame.outer_names.pop()
@@ -184,6 +186,18 @@ def _asks_for_more(frame: Frame, test: cst.BaseExpression, outcome: bool) -> boo
         and parameter.default.value == "False"
         for parameter in (*params.params, *params.kwonly_params)
     )
+
+
+def _holds_whole(test: cst.BaseExpression, taken: bool) -> bool:
+    """Whether all parts of a condition are known to have come out the same way on one of its sides: not where one of
+    several is enough for it."""
+    match test:
+        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+            return _holds_whole(inner, not taken)
+        case cst.BooleanOperation(operator=joined):
+            return isinstance(joined, cst.And) is taken
+        case _:
+            return True
 
 
 def _only_raises(node: cst.If) -> bool:

@@ -179,7 +179,7 @@ class Calls(Interpreter):
                 for value in bound.values():
                     self.doubt_tensor(frame, value)
             traced, looped = frame.context.kind not in NOT_TRACED, frame.looped or frame.python_loop > 0
-            result = shaped(name, bound, called, location, traced=traced, looped=looped)
+            result = shaped(name, bound, called, location, frame.context.pipeline, traced=traced, looped=looped)
             result = result if traced else sized(name, bound, result, location, looped=looped)
         if self.strategies or is_refused(result):
             result = with_creation(name, bound, nodes, result, Creation(location, frame.context.scope))

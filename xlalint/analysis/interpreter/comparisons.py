@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.bounds import broadcast
@@ -30,6 +30,8 @@ from ..domain.values import (
     Unknown,
     Value,
 )
+from ..domain.varying_shapes import LENGTHS
+from ..files.unit import Location
 from ..library.class_checks import is_instance
 from .contexts import NOT_TRACED
 from .dimensions import ask_for_none, report_operands
@@ -38,6 +40,8 @@ from .frames import Frame
 from .host_reads import mix_number
 from .interface import Handlers, Interpreter
 from .narrowing import classes_asked, narrow, truth
+
+_FEW: Final = (0, 1, 2)  # what a length is compared with that asks whether there is anything at all
 
 
 def _is_flag(value: Value) -> bool:
@@ -150,8 +154,13 @@ class Comparisons(Interpreter):
             right = _as_shape(left, right)
         mix_number(self, frame, node, left, right)
         if frame.context.kind in NOT_TRACED:
-            numbers = (side for side in (left, right) if isinstance(side, Static))
-            frame.compared.update(each.location for number in numbers for each in number.varies)
+            numbers = [side for side in (left, right) if isinstance(side, Static)]
+            few = any(number.constant in _FEW for number in numbers)
+            for each in (each for number in numbers for each in number.varies):
+                if each.kind not in LENGTHS:
+                    frame.compared.add(each.location)
+                elif not few:
+                    frame.compared.update((each.location, Location(frame.unit, node)))
         equality = isinstance(sign, cst.Equal | cst.NotEqual)
         if not equality or (isinstance(left, Static) and isinstance(right, Static)):
             how = "equality" if equality else "comparison"

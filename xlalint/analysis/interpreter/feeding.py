@@ -6,28 +6,31 @@ from collections.abc import Iterable
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import leaves
 from ..domain.values import (
     Api,
     ApiObject,
     ClassValue,
+    Dict,
     FunctionValue,
     Instance,
+    OneOf,
+    Sequence,
     Static,
     Tensor,
     Value,
     Variation,
     Wrapped,
 )
-from ..domain.varying_shapes import GROWN, JOINED, LAST, MASKED, filtered, variations_of
+from ..domain.varying_shapes import FILLED, GROWN, JOINED, LAST, MASKED, filtered, variations_of
 from ..files.unit import Location, Unit
 from ..library import api
 from ..library.host_shapes import READ
 from ..library.tokenizers import torch_in
+from ..program.begun_anew import is_begun_anew
 from ..program.whole_batches import comes_out_even
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .events import CallOwnCompiled, FeedCompiled, FeedForeign, FeedText, MakeCompiled
-from .fixed_lengths import is_as_long
+from .fixed_lengths import is_as_long, is_emptied_when_due
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter
 
@@ -143,8 +146,21 @@ def report_text(
     if frame.context.kind is ContextKind.XLA or frame.context.pipeline:
         return
     for value, where in given:
-        if any(isinstance(part, Tensor) and part.dtype == "string" for part in leaves(value)):
+        if _holds_text(value):
             interpreter.emit_on_host(frame, FeedText, where, context)
+
+
+def _holds_text(value: Value | None) -> bool:
+    """Whether there are strings in what is passed, whatever it is of what it may be."""
+    match value:
+        case OneOf(alternatives):
+            return all(map(_holds_text, alternatives))
+        case Sequence(items=items, element=element):
+            return any(map(_holds_text, (*(items or ()), element)))
+        case Dict(entries, element):
+            return any(map(_holds_text, (*entries.values(), element)))
+        case _:
+            return isinstance(value, Tensor) and value.dtype == "string"
 
 
 def report_own_call(interpreter: Interpreter, frame: Frame, value: FunctionValue, node: cst.CSTNode) -> None:
@@ -231,6 +247,12 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
     last batch is as large as the others where the program makes sure of that."""
     location, leaves = variation.location, variation.kind != GROWN
     if variation.kind == LAST and comes_out_even(location.unit, location.node):
+        return False
+    cls = frame.bound.cls if isinstance(frame.bound, Instance) else None
+    if variation.kind in JOINED and is_begun_anew(location.unit, location.node, cls):
+        return False
+    filled = variation.kind in (FILLED, GROWN) and bool(frame.bounded)
+    if filled and is_emptied_when_due(frame.unit, location, node, frame.bounded):
         return False
     if variation.kind in JOINED and location.unit is frame.unit:
         return not _is_behind_loops(location, node)

@@ -9,7 +9,7 @@ from itertools import takewhile
 from operator import is_not
 
 from ...syntax import nodes as cst
-from ..files.unit import Unit
+from ..files.unit import Location, Span4, Unit
 
 _AT_LEAST = (cst.GreaterThan, cst.GreaterThanEqual)
 _AT_MOST = (cst.LessThan, cst.LessThanEqual)
@@ -30,6 +30,33 @@ def is_as_long(unit: Unit, filled: cst.CSTNode, read: cst.CSTNode, loop: cst.For
             return True
         if any(other.is_settled(test, outcome, then) for other in others) and asked.is_emptied_in(then):
             return True
+    return False
+
+
+def is_emptied_when_due(unit: Unit, filled: Location, read: cst.CSTNode, asked: frozenset[Location]) -> bool:
+    """Whether the function that reads a list leaves nothing in it, and is called when the list is as long as it gets:
+    after so many iterations, or at a length. `asked`: what the conditions on the way to it ask."""
+    name, function = _filled(filled.unit, filled.node), unit.function_around(read)
+    deciding = [each.node for each in asked if _is_all_asked(each)]
+    if name is None or function is None or not deciding:
+        return False
+    counted = any(isinstance(node, cst.BinaryOperation) for node in deciding)  # `if step % 128 == 0:`
+    return (counted or filled in asked) and _Asked(unit, name).is_emptied_in(function.body, behind=unit.span(read))
+
+
+def _is_all_asked(part: Location) -> bool:
+    """Whether a comparison, or a remainder, is all that a condition asks for."""
+    inner = part.node
+    if not isinstance(inner, cst.Comparison | cst.BinaryOperation):
+        return False
+    for around in part.unit.around(inner):
+        match around:
+            case cst.Comparison() | cst.ComparisonTarget() | cst.UnaryOperation(operator=cst.Not()):
+                inner = around
+            case cst.If(test=test):
+                return test is inner
+            case _:
+                return False
     return False
 
 
@@ -90,9 +117,9 @@ class _Asked:
             return True
         return any(self._reaches(part, sign) for part, sign in tests) and self.is_emptied_in(then)
 
-    def is_emptied_in(self, block: cst.CSTNode) -> bool:
-        """Whether a block takes out of the list what is in it."""
-        return any(self._empties(node) for node in cst.within(block))
+    def is_emptied_in(self, block: cst.CSTNode, behind: Span4 = (0, 0, 0, 0)) -> bool:
+        """Whether a block takes out of the list what is in it, behind a place."""
+        return any(self._empties(node) and self._unit.span(node) > behind for node in cst.within(block))
 
     def is_emptied(self, statement: cst.CSTNode) -> bool:
         """Whether a statement leaves the list with nothing in it."""

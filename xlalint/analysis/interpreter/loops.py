@@ -140,7 +140,7 @@ class Loops(Interpreter):
         for _ in range(_MOST_ITERATIONS if frame.loop + frame.python_loop <= _NESTED else 1):
             if in_graph:  # it is traced once, for what the loop carries: a round before that was known says nothing
                 del said.events[events:], said.calls[calls:]
-            frame.env = dict(current) if current is not None else None
+            frame.env, grown = dict(current) if current is not None else None, self.writes.grown
             begin()
             self.execute_body(frame, node.body)
             if in_graph and frame.env is not None:
@@ -150,7 +150,8 @@ class Loops(Interpreter):
             merged = join_environments(current, after)
             if merged is not None and current is not None and not in_graph:
                 self._count_iterations(frame, node, current, merged)
-            if merged is None or current is None or all(merged[name] is current.get(name) for name in merged):
+            same = merged is None or current is None or all(merged[name] is current.get(name) for name in merged)
+            if same and (grown == self.writes.grown or merged is None):
                 current = merged
                 break
             current = merged

@@ -38,7 +38,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LENGTHS, PADDING
+from ..domain.varying_shapes import LAST, LENGTHS, PADDING
 from ..files.unit import Location
 from ..record import replace
 from .contexts import NOT_TRACED
@@ -102,6 +102,8 @@ class Operations(Interpreter):
 
     def _binary(self, frame: Frame, node: cst.BinaryOperation) -> Value:
         left, right = self.evaluate(frame, node.left), self.evaluate(frame, node.right)
+        if type(node.operator) is cst.Modulo and frame.context.kind in NOT_TRACED:
+            frame.compared.add(Location(frame.unit, node))  # `if step % 128 == 0:`
         return self.operate(frame, node, node.operator, left, right)
 
     def operate(
@@ -152,7 +154,7 @@ class Operations(Interpreter):
                 varies = united(left.varies, right.varies)
                 if type(sign) in _REMAINDERS:  # a few numbers come of counters; a part of a size is another one
                     divided = not isinstance(sign, cst.Modulo | cst.ModuloAssign)
-                    varies = tuple(each for each in varies if divided and each.kind == "number" and not each.detail)
+                    varies = tuple(each for each in varies if divided and each.kind == "number" and each.detail != LAST)
                 return replace(made, varies=varies) if varies else made
             case (Array("int", None, ()), Static(varies=(_, *_) as varies)) | (
                 Static(varies=(_, *_) as varies),

@@ -8,7 +8,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.kinds import leaves
 from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
-from ..domain.varying_shapes import ITSELF, MASKED, last_batches, variations_of, varied
+from ..domain.varying_shapes import GROWS, ITSELF, MASKED, RESIZED, last_batches, variations_of, varied
 from ..files.unit import Location
 
 READ: Final = "read"  # from a file: of its own size
@@ -30,14 +30,21 @@ _RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "ke
 
 
 def shaped(
-    name: str, arguments: Mapping[str, Value], result: Value, location: Location, *, traced: bool, looped: bool
+    name: str,
+    arguments: Mapping[str, Value],
+    result: Value,
+    location: Location,
+    fed: bool,
+    *,
+    traced: bool,
+    looped: bool,
 ) -> Value:
     """The result of a library's function with the variation that it begins, if it does. `traced`: the call is traced
-    into a graph; `looped`: a Python loop is around it."""
-    if name in _JOINING and looped and not traced:
+    into a graph; `looped`: a Python loop is around it; `fed`: a dataset calls it with each of its elements."""
+    if name in _JOINING and looped and not traced and not fed:
         return varied(result, (_joined(arguments, location),))
     if name in _RESIZING and not traced and _size_varies(arguments):
-        return varied(result, (Variation("resized", location, axis=None),))
+        return varied(result, (Variation(RESIZED, location, axis=None),))
     if name in _DECODING and looped and not traced:
         return varied(result, (Variation(READ, location),))
     if name in _POSITIONS and looped and not traced and len(arguments) == 1:
@@ -65,7 +72,7 @@ def _joined(arguments: Mapping[str, Value], location: Location) -> Variation:
     """What is joined in a loop with the outcome of the iteration before grows."""
     for value in arguments.values():
         if any(variation.location == location for variation in variations_of(value)):
-            return Variation("grows", location)
+            return Variation(GROWS, location)
     return Variation("joined", location, detail=ITSELF if _is_assigned_to_part(location) else "")
 
 

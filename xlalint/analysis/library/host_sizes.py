@@ -10,7 +10,7 @@ from ..domain.counts import Rows, is_multiple, plus
 from ..domain.joins import element_of
 from ..domain.kinds import rows_of, united
 from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
-from ..domain.varying_shapes import EVEN, GROWN, LAST, variations_of, varied
+from ..domain.varying_shapes import EVEN, GROWN, LAST, RESIZED, variations_of, varied
 from ..files.unit import Location
 from ..record import replace
 
@@ -220,6 +220,8 @@ def _of_size(number: Variation, axis: int | None, location: Location) -> Variati
     how long a list is changes within the loop that fills it."""
     if number.kind == LAST or (number.kind == "number" and number.detail == LAST):
         return Variation(LAST, number.location, axis=axis, shapes=2)
+    if number.kind == "number" and number.detail == RESIZED:
+        return Variation(RESIZED, number.location, axis=axis)
     if number.kind == GROWN:
         return Variation(GROWN, number.location, axis=axis, shapes=number.shapes)
     return Variation("sized", location, axis=axis, shapes=number.shapes)

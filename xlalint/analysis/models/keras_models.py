@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -25,7 +25,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import LAST, filtered
+from ..domain.varying_shapes import LAST, RESIZED, filtered
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, Context, ContextKind
 from ..interpreter.counting import counted, length
@@ -60,7 +60,7 @@ _LOOPS: Final = {
 }
 _FIRST: Final = ("x", "generator")  # where the data stand, before anything else
 _WHOLE: Final = frozenset(
-    ("cut", "filled", "grown", "grows", LAST, READ, "resized", "sized")
+    ("cut", "filled", "grown", "grows", LAST, READ, RESIZED, "sized")
 )  # what makes arrays of another size each time
 _SIZES: Final = {"fit": 2, "evaluate": 2, "predict": 1}  # where the size of batches stands
 # The argument that says how many batches a step takes, where each run of it starts at the first. An epoch of
@@ -77,6 +77,7 @@ _STEPS: Final = {
 }
 _KERAS_3_DECIDES: Final = "Keras 3's default where it finds an accelerator"
 _TRAINS: Final = frozenset(("fit", "train_on_batch"))
+_PREDICTS: Final = frozenset(("predict", "predict_on_batch"))
 # What `compile` is passed for training, and all that Keras 2 and 3 take there.
 _TRAINS_WITH: Final = frozenset(("loss", "metrics", "optimizer", "weighted_metrics"))
 _SETTINGS: Final = _TRAINS_WITH.union(
@@ -280,14 +281,22 @@ def _run_model(
     if method in _TRAINS:
         interpreter.show(frame, Shows.TRAINING, node, f"`{method}`")
     model = _owner(interpreter, frame, node.func.value, owner)
-    for option in options(model):
+    for option in _as_compiled(options(model), method):
         run_callbacks(interpreter, frame, option, method, arguments, node)
-        if (
-            isinstance(option, ApiObject | Instance)
-            and (how := _compiled(interpreter, frame, option, node)) is not None
-        ):
+        if (how := _compiled(interpreter, frame, option, node)) is not None:
             _run(interpreter, frame, how, method, arguments, node)
     return None
+
+
+def _as_compiled(models: Iterable[Value], method: str) -> list[ApiObject | Instance]:
+    """The models that a call may run, without what one of them was before it was compiled: all methods but those that
+    predict raise there."""
+    held = [model for model in models if isinstance(model, ApiObject | Instance)]
+    compiled = [model for model in held if isinstance(model.facts, Compiled)]
+    if method in _PREDICTS:
+        before = [replace(model, facts=None) for model in compiled if isinstance(model, ApiObject)]
+        return [model for model in held if model not in before]
+    return compiled or held
 
 
 def _tuner(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -336,7 +345,7 @@ def _run(
     entry = f"the steps of `{frame.unit.code(node.func)}`, which XLA compiles ({how.why})"
     context = Context(ContextKind.XLA, False, entry, by_keras=True)
     certain = how.jit is True
-    if certain and method in ("predict", "predict_on_batch"):
+    if certain and method in _PREDICTS:
         report_remade(interpreter, frame, context, node)
     if method in _STEPS:
         report_feed(
