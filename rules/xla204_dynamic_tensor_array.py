@@ -26,7 +26,8 @@ lost without an error, while eager execution keeps it.
 `steps` is the maximum number of writes: a Python int, or a static size.
 
 ## Not flagged
-Arrays of fixed size, `tf.TensorArray(..).unstack(x)`, and Python lists in a Python loop.
+Arrays of fixed size, `tf.TensorArray(..).unstack(x)`, arrays that are as large as the numbers of the elements that the
+next statements write say, and Python lists in a Python loop.
 
 ## Fix safety
 - `safe` if a single loop with a literal number of iterations writes each element at the loop index, and the array is
@@ -168,6 +169,19 @@ def f(x):
     return outputs.stack()
 """,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    second = tf.TensorArray(tf.float32, size=1, dynamic_size=True)
+    second = second.write(1, x).stack()
+    return second
+""",
+            ["tf.TensorArray(tf.float32, size=1, dynamic_size=True)"],
+            Diverges(),
+            safety=Safety.DISPLAY,
+            why="too small for what is written",
+        ),
     )
     good = (
         Good(
@@ -196,6 +210,20 @@ def f(x):
 def f(x):
     return tf.TensorArray(tf.float32, size=0, dynamic_size=True).unstack(x).stack()
 """,
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    first = tf.TensorArray(tf.float32, size=1, dynamic_size=True)
+    first = first.write(0, x).stack()
+    both = tf.TensorArray(tf.float32, size=2, dynamic_size=True)
+    both = both.write(0, x)
+    both = both.write(1, x * 2.0)
+    both = both.stack()
+    return first, both
+""",
+            why="large enough for what is written",
         ),
         Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.map_fn(lambda row: row * 2.0, x)\n"),
         Good(
@@ -237,7 +265,9 @@ def f(x):
                     message = f"`{brief(event.location.node)}` is discarded: in a graph, the write is lost"
                     code = event.location.unit.code
                     yield Draft(message, Effect.DIVERGES, f"{code(array)} = {code(event.location.node)}")
-            case ApiCall(arguments={"dynamic_size": Static(constant=True)}) if not _filled_at_once(event):
+            case ApiCall(arguments={"dynamic_size": Static(constant=True)}) if not (
+                _filled_at_once(event) or _is_large_enough(event)
+            ):
                 match event.arguments.get("size"):
                     case None | Static(constant=None | 0 | 1):
                         effect, reason = Effect.DIVERGES, f"{DROPPED}, without an error"
@@ -260,6 +290,52 @@ def _filled_at_once(event: ApiCall) -> bool:
             return filled == 1 and named == 2
         case _:
             return False
+
+
+def _is_large_enough(event: ApiCall) -> bool:
+    """The statements behind write to places that the array has, and read all of it: `x = x.write(0, y).stack()`."""
+    match event.arguments.get("size"), parent(event.location):
+        case (
+            Static(constant=int() as size),
+            cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]) as made,
+        ):
+            unit = event.location.unit
+            block = next((around for around in unit.around(made) if isinstance(around, cst.BaseSuite)), unit.tree)
+            lines = iter(block.body)
+            next((line for line in lines if made in line.children), None)
+            for line in lines:
+                match line:
+                    case cst.SimpleStatementLine(
+                        body=[cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=other))], value=value)]
+                    ) if other == name:
+                        left = _left_of_writes(value, size)
+                        if left is None or not (isinstance(left, cst.Name) and left.value == name):
+                            return False
+                        if not _writes(value):
+                            return True
+                    case _ if any(isinstance(part, cst.Name) and part.value == name for part in cst.within(line)):
+                        return False
+            return False
+        case _:
+            return False
+
+
+def _writes(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "write"
+
+
+def _left_of_writes(node: cst.BaseExpression, size: int) -> cst.BaseExpression | None:
+    """What `x.write(0, y).write(1, z).stack()` is called on; None where a place is not known to be there."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        match node.func.attr.value, node.args:
+            case "stack", []:
+                pass
+            case "write", [cst.Arg(value=cst.Integer(evaluated_value=int() as place)), *_] if place < size:
+                pass
+            case _:
+                return None
+        node = node.func.value
+    return node
 
 
 def _unstacks(node: cst.CSTNode, name: str) -> bool:
