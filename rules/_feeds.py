@@ -49,6 +49,15 @@ def program_of(event: FeedCompiled) -> str:
     return path
 
 
+def is_of_others(event: FeedCompiled, one: Variation, other: Variation) -> bool:
+    """Whether two sizes are of several programs: one function makes the batches of both, and what feeds the step is
+    compiled as well, so that nobody is seen to run it."""
+    trail = event.trail
+    while trail is not None and trail.parent is not None:
+        trail = trail.parent
+    return one.location == other.location and trail is not None and trail.converted
+
+
 def fed(
     event: FeedCompiled,
     variation: Variation,

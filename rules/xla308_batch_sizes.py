@@ -35,7 +35,7 @@ from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
 
-from ._feeds import batch_sizes, fed, passed, program_of
+from ._feeds import batch_sizes, fed, is_of_others, passed, program_of
 
 SIZES = {
     "sized": "has a size that changes from call to call",
@@ -484,7 +484,7 @@ for few, many in tf.data.Dataset.zip((data.batch(8), data.batch(32))):
                 continue  # batches of what was batched before
             first = known.setdefault(variation.detail, variation)
             before = next(iter(known.values()))
-            if first is variation and before is not variation:
+            if first is variation and before is not variation and not is_of_others(event, before, variation):
                 message = (
                     f"batches of {variation.detail} for a step that gets batches of {before.detail} elsewhere: XLA "
                     f"compiles it for each size"

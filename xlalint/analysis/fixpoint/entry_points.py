@@ -26,6 +26,7 @@ from ..program.creations import Creations
 from ..program.creators import Creators
 from ..program.project import Project
 from ..program.signs import Shows, Sign
+from ..program.trainer_steps import replaced_for_jax
 from ..record import replace
 from .call_paths import (
     around_steps,
@@ -241,6 +242,8 @@ class _Analysis:
         """Exchange who creates objects of which classes, and with what."""
         installed = self.project.files.is_installed
         creations = Creations(self.project, self.project.read(lambda path: not installed(path)))
+        if self.project.files.jax:
+            creations.facts.update(replaced_for_jax(self.project))
         is_named = yield from self._exchanged(creations.facts)
         self.interpreter.creators = Creators(self.project, creations, is_named)
 

@@ -6,19 +6,19 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.values import Function, FunctionValue, Instance
+from ..program.trainer_steps import STEPS
 from ..record import replace
 from .events import OwnStep
 from .frames import Frame, Summary
 from .interface import Interpreter
 
-_STEPS: Final = frozenset(("train_step", "test_step", "predict_step"))
 _PASSED: Final = 3  # the model itself, the state and the data
 
 
 def takes_data_alone(function: Function) -> bool:
     """Whether a method of a model is such a step and has no place for the state that JAX's trainer passes."""
     node = function.node
-    if function.name not in _STEPS or function.owner is None or function.decorator_texts:
+    if function.name not in STEPS or function.owner is None or function.decorator_texts:
         return False
     if not isinstance(node, cst.FunctionDef) or isinstance(node.params.star_arg, cst.Param):
         return False
@@ -29,7 +29,7 @@ def takes_more(function: Function) -> bool:
     """Whether a method of a model is such a step and needs more than the data, so that no trainer of TensorFlow's calls
     it: the loop that passes the rest does."""
     node = function.node
-    if function.name not in _STEPS or function.owner is None or not isinstance(node, cst.FunctionDef):
+    if function.name not in STEPS or function.owner is None or not isinstance(node, cst.FunctionDef):
         return False
     needed = [it for it in (*node.params.posonly_params, *node.params.params) if it.default is None]
     named = [it for it in node.params.kwonly_params if it.default is None]
@@ -43,5 +43,8 @@ def report_own_step(interpreter: Interpreter, frame: Frame | None, value: Functi
         return  # most functions
     if summary.context.keras is None or not owner.cls.is_keras("model") or not takes_data_alone(function):
         return
+    model, creators = function.owner, interpreter.creators
+    if model is not None and creators is not None and creators.is_replaced_for_jax(model, function.name):
+        return  # the step is that of the other backends
     context = replace(summary.context, behind=False)
     summary.events.append(OwnStep(function.label, context, None, False, function.qualname))

@@ -47,6 +47,11 @@ def is_told(method: str) -> Key:
     return ("", 0, f"tells to {method}")
 
 
+def is_replaced_for_jax(cls: Class, step: str) -> Key:
+    """A class that derives from a model has a step of its own which takes the state, as JAX's trainer passes it."""
+    return _about(cls, f"{step} with state")
+
+
 def _about(callee: Callee, what: str) -> Key:
     return (callee.module.source.display, 0, f"{callee.qualname}: {what}")
 

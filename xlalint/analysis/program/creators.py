@@ -20,6 +20,7 @@ from .creation_facts import (
     Passed,
     is_given,
     is_made,
+    is_replaced_for_jax,
     is_set,
     is_taken,
     is_told,
@@ -66,6 +67,10 @@ class Creators:
         """Whether others than an object itself assign to an attribute of that name, or have it run one of the methods
         that do."""
         return any(map(self._holds, (is_set(attribute), *(is_told(method.name) for method in methods))))
+
+    def is_replaced_for_jax(self, cls: Class, step: str) -> bool:
+        """Whether a class that derives from a model has a step of its own for JAX's trainer."""
+        return self._holds(is_replaced_for_jax(cls, step))
 
     def _known(self, callee: Callee) -> dict[str, tuple[Argument, bool]]:
         """The same by parameter: its argument if that is known, and whether it is left at its default."""
