@@ -47,6 +47,7 @@ for x in tf.data.Dataset.from_tensor_slices(tf.ones([8, 3])).batch(4):
 LINE_BY_LINE: Final = {
     "a model that a loop trains": "model = Net()" + LOOP,
     "a function that nobody calls as well": "model = Net()" + LOOP + "\ndef evaluate(x):\n    return model(x)\n",
+    "a class that is found by its name": "model = globals()['Net']()" + LOOP,
     "layers of Keras's own around it": "outer = keras.Sequential([keras.layers.Dense(3)])\nmodel = Net()" + LOOP,
 }
 TRACED: Final = {
@@ -56,6 +57,9 @@ TRACED: Final = {
     "tf.function": "model = Net()"
     + LOOP
     + "\n@tf.function\ndef infer(x):\n    return model(x)\n\ninfer(tf.ones([2, 3]))\n",
+    "tf.function, and a class that is found by its name": "model = globals()['Net']()"
+    + LOOP
+    + "\nprint(tf.function(lambda x: model(x), autograph=False)(tf.ones([2, 3])))\n",
     "tf.function of a method": "model = Net()" + LOOP + "\ntf.function(model.call, autograph=False)(tf.ones([2, 3]))\n",
 }
 

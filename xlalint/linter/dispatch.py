@@ -45,6 +45,7 @@ _INFERRED: Final = "no step of training or evaluation is seen to lead to this co
 _LEFT_OUT: Final = "autoclustering leaves out what XLA refuses"
 _CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
 _DIRECT: Final = "host code alone is seen to call this, line by line"
+_UNTRACED: Final = "nothing here is seen to trace a model"
 _PLAIN: Final = "a `tf.function` without `jit_compile` runs this"
 _TAKEN: Final = "the program uses APIs that only Keras 2 has, and Keras 2 takes this"
 _UNASKED: Final = "nothing here asks for XLA, so that the program loses nothing"
@@ -134,6 +135,7 @@ _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
     _UNUSED: lambda handled: handled.event.context.unused,
     _INFERRED: lambda handled: handled.event.context.inferred,
     _DIRECT: lambda handled: handled.event.context.direct,
+    _UNTRACED: lambda handled: handled.event.context.by_keras,
     _CONVERTED: lambda handled: handled.draft.unconverted and handled.event.context.keras is Tracing.EITHER,
     _PLAIN: lambda handled: handled.event.context.kind is ContextKind.GRAPH,
     _UNASKED: lambda handled: handled.draft.loses_xla,
@@ -394,22 +396,24 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     lowered, shown = False, f"{exposed.shown}; {so_far}" if so_far else exposed.shown
     left_out = exposed.clusters and finding.effect is not Effect.RECOMPILES
     kind = None if finding.context is None else finding.context.kind
+    unseen = exposed.exposure is Exposure.NONE
     of_program = {
         _UNUSED: exposed.whole and not exposed.told,
         _INFERRED: exposed.whole and (exposed.trains or kind != ContextKind.XLA),
-        _DIRECT: exposed.whole and not exposed.symbolic and not exposed.told,
+        _DIRECT: (exposed.whole or unseen) and not exposed.symbolic and not exposed.told,
+        _UNTRACED: exposed.whole and unseen and not exposed.traced,
         _CONVERTED: exposed.keras_2,
         _PLAIN: exposed.whole and not exposed.clusters and not exposed.told,
         _UNASKED: exposed.keras_decides,
         _TAKEN: exposed.keras_2,
     }
     reasons = [reason for reason in candidate.lowered_by if of_program[reason]] + [_LEFT_OUT] * left_out
-    if exposed.exposure is Exposure.NONE or reasons:
+    if unseen or reasons:
         untraced = kind == ContextKind.OPEN and not {_UNUSED, _INFERRED}.isdisjoint(reasons)
-        taken = not {_CONVERTED, _DIRECT, _TAKEN}.isdisjoint(reasons)
+        taken = not {_CONVERTED, _DIRECT, _UNTRACED, _TAKEN}.isdisjoint(reasons)
         least = Severity.INFO if untraced or taken or exposed.eager else candidate.unexposed
         severity = min(severity, least)
-        lowered = exposed.exposure is Exposure.NONE and least < finding.severity
+        lowered = unseen and least < finding.severity
         finding = replace(finding, severity=least)
         shown = "; ".join((shown, *reasons)) if shown else shown
     if finding.context is not None:

@@ -100,7 +100,7 @@ class Interpreter(ABC):
         self.set_up = False  # whether any call that sets a program up was met
         self.module_frames: dict[Module, Frame] = {}
         self.fragments: dict[Module, Summary] = {}
-        self.handed: set[Class] = set()  # losses and metrics of which Keras is passed objects, and compiled models
+        self.handed: set[Class] = set()  # of which Keras is passed objects, and compiled models
         self.flags: dict[str, dict[Module, Value]] = {}  # of `absl.flags`, with what they are by default in each script
         self.parser_defaults: dict[Module, dict[str, Value]] = {}  # what `argparse` is told to hold in any case
         self.allocated: dict[tuple[Class, cst.CSTNode, Summary], Instance] = {}

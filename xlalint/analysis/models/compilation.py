@@ -119,6 +119,7 @@ def _function(interpreter: Interpreter, frame: Frame, arguments: Arguments, node
         settings = {name: value for name, value in arguments.keywords.items() if name not in _RETRACING}
         return ApiObject("functools.partial", payload=Sequence("tuple", (Api("tf.function"), Dict(settings))))
     report_compilation(interpreter, frame, arguments, node)
+    interpreter.show(frame, Shows.GRAPHS, node, "`tf.function`")
     for name in ("jit_compile", "experimental_compile"):
         show_setting(interpreter, frame, name, arguments.keywords.get(name), node)
     return compiled(interpreter, frame, function, arguments, node)

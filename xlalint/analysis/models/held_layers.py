@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.kinds import leaves
 from ..domain.values import ApiObject, Compiled, Creation, Dict, Function, Instance, Sequence, Value
 from ..files.unit import Location
 from ..interpreter.contexts import Context, ContextKind
@@ -16,6 +17,7 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.refusing_layers import held, is_refused, is_run_by_cudnn
 from ..library.strategies import is_tpu, making_of
+from ..program.signs import Shows
 from ..record import replace
 
 _DEEP: Final = 4  # how many objects inside each other are looked into
@@ -103,6 +105,7 @@ def _sequential(interpreter: Interpreter, frame: Frame, arguments: Arguments, no
     """`Sequential([layer, ..])`, which remembers its layers, each with where it is made."""
     if not arguments.positional or not arguments.nodes:
         return None
+    _hand_over(interpreter, frame, arguments.positional[0], node)
     made = api.call("keras.Sequential", {"layers": arguments.positional[0]}, Location(frame.unit, node))
     match arguments.positional[0], arguments.nodes[0]:
         case Sequence(items=tuple(items)), cst.List(elements=elements) if isinstance(made, ApiObject) and len(
@@ -120,6 +123,7 @@ def _added(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """`model.add(layer)`."""
+    _hand_over(interpreter, frame, arguments.get(0, "layer"), node)
     match owner, node, arguments.positional:
         case ApiObject(payload=payload), cst.Call(func=cst.Attribute(value=place)), [layer]:
             before = payload.items or () if isinstance(payload, Sequence) else () if payload is None else (payload,)
@@ -127,6 +131,14 @@ def _added(
             if found:
                 interpreter.assign_quietly(frame, place, replace(owner, payload=Sequence("tuple", (*before, *found))))
     return None
+
+
+def _hand_over(interpreter: Interpreter, frame: Frame, given: Value | None, node: cst.BaseExpression) -> None:
+    """A sequence of layers is built by a trace, also where it is called line by line (measured)."""
+    for layer in leaves(given):
+        if isinstance(layer, Instance):
+            interpreter.handed.add(layer.cls)
+            interpreter.show(frame, Shows.GRAPHS, node, f"`{layer.cls.name}` in a `keras.Sequential`")
 
 
 def _layers(frame: Frame, value: Value, place: cst.CSTNode) -> Iterator[ApiObject]:
