@@ -75,6 +75,7 @@ BOXES = ("f32[6, 4]", "f32[6]")
 class UnpaddedNms(Rule):
     code = "XLA208"
     name = "unpadded-nms"
+    lacks_kernel = True
     handles = (ApiCall, Consume)
     apis = NO_KERNEL | {"tf.image.non_max_suppression", PADDED}
     bad = (

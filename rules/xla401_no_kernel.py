@@ -31,7 +31,8 @@ The finding names a replacement if one is known. Each replacement was proven on 
 ## Not flagged
 Eager code and functions that `tf.data` maps, calls with arguments that were not measured, and calls that have a kernel
 in the version that runs the code. If nothing is seen to compile the code, including a plain `tf.function`, the severity
-is `info`.
+is `info`; so it is where a TPU alone compiles it and the program calls `tf.config.set_soft_device_placement(True)`:
+the host then runs what a TPU has no kernel for.
 
 ## Fix safety
 - `safe`: sums and products of integer segments whose ids are literals, in order and without gaps.
@@ -68,6 +69,7 @@ OPS = {"keras.backend.ctc_batch_cost": ("CTCLoss", "tf.nn.ctc_loss(labels, logit
 class NoKernel(Rule):
     code = "XLA401"
     name = "no-kernel"
+    lacks_kernel = True
     handles = (ApiCall,)
     apis = names_lacking("XLA401") | OPS.keys()
     bad = (

@@ -45,6 +45,7 @@ OPS = {
 class HostCallback(Rule):
     code = "XLA402"
     name = "host-callback"
+    lacks_kernel = True
     handles = (ApiCall,)
     apis = frozenset(OPS)
     bad = (

@@ -64,6 +64,7 @@ SUMMARIES = names(
 class PrintOrLog(Rule):
     code = "XLA403"
     name = "print-or-log"
+    lacks_kernel = True
     handles = (ApiCall,)
     apis = SUMMARIES | OPS.keys() | {RAW_OPS}
     bad = (

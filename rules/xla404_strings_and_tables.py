@@ -65,6 +65,7 @@ OPS = STRINGS | {f"tf.lookup.{table}.{method}": op for table in TABLES for metho
 class StringsAndTables(Rule):
     code = "XLA404"
     name = "strings-and-tables"
+    lacks_kernel = True
     handles = (ApiCall, FeedText)
     apis = names_lacking("XLA404") | OPS.keys()
     bad = (

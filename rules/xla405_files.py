@@ -48,6 +48,7 @@ OPS = {
 class Files(Rule):
     code = "XLA405"
     name = "files"
+    lacks_kernel = True
     handles = (ApiCall, TakeElements)
     apis = names_lacking("XLA405") | OPS.keys()
     bad = (

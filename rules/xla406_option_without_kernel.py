@@ -57,6 +57,7 @@ LEFT_OUT: Final[Mapping[tuple[str, str], str]] = {
 class OptionWithoutKernel(Rule):
     code = "XLA406"
     name = "option-without-kernel"
+    lacks_kernel = True
     handles = (ApiCall,)
     apis = names_with_options()
     bad = (

@@ -44,7 +44,7 @@ from xlalint.analysis.domain.values import Static
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
-from xlalint.analysis.library.strategies import asks_for_complex128, is_tpu, making_of
+from xlalint.analysis.library.strategies import asks_for_complex128, is_tpu, making_of, places_softly
 from xlalint.fixes import rewrite
 from xlalint.fixes.names import Names
 from xlalint.fixes.quoted import brief
@@ -62,7 +62,6 @@ tf.tpu.experimental.initialize_tpu_system(resolver)
 strategy = tf.distribute.TPUStrategy(resolver)
 """
 NEEDED: Final = "it needs a TPU"
-ON_HOST: Final = "tf.config.set_soft_device_placement"
 CALLED_BY_KERAS: Final = ("call", "train_step", "test_step", "predict_step")
 RUN: Final = """
 @tf.function
@@ -251,7 +250,7 @@ print(tf.cast(1, tf.complex128))
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case Program(steps=steps) if not any(map(_lets_the_host, steps)):
+            case Program(steps=steps) if not any(places_softly(step.api, step.arguments) for step in steps):
                 models = {location for step in steps for location in _run_on_tpu(step)}
                 for step in steps:
                     if asks_for_complex128(step.arguments, step.result) and _on_tpu(step, models):
@@ -270,11 +269,6 @@ def _draft(call: SetupCall | ApiCall) -> Draft:
         rewrite=partial(_narrower, call),
         on_tpu=TpuOutcome.FAILS,
     )
-
-
-def _lets_the_host(step: SetupCall) -> bool:
-    """Whether operations without a kernel are put on the host, or may be."""
-    return step.api == ON_HOST and Static(False) not in step.arguments.values()
 
 
 def _run_on_tpu(step: SetupCall) -> Iterable[Location]:

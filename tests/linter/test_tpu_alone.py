@@ -115,3 +115,33 @@ def test_what_autograph_converts_of_a_step_for_a_tpu_alone(tmp_path: Path) -> No
         (package / name).write_text(text, encoding="utf-8")
     found = [(one.code, one.severity) for one in check([tmp_path], Settings()).findings if "steps" in one.path]
     assert found == [("XLA101", Severity.INFO)]
+
+
+FACTORED: Final = (
+    SPREAD[: SPREAD.index("def spread")]
+    + """\
+def factors(x):
+    return tf.linalg.lu(x)
+
+@tf.function
+def step(x):
+    return strategy.run(factors, args=(x,))
+"""
+)
+SOFTLY: Final = "\ntf.config.set_soft_device_placement({})\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        (FACTORED, Severity.ERROR),
+        (FACTORED + SOFTLY.format(True), Severity.INFO),
+        (FACTORED + SOFTLY.format("placed"), Severity.INFO),
+        (FACTORED + SOFTLY.format(False), Severity.ERROR),
+        (FACTORED + SOFTLY.format(True) + COMPILED, Severity.ERROR),
+    ],
+    ids=["as it is", "on the host", "perhaps on the host", "not on the host", "another device, too"],
+)
+def test_the_host_runs_what_has_no_kernel_where_it_may(tmp_path: Path, code: str, severity: Severity) -> None:
+    (tmp_path / "m.py").write_text(code, encoding="utf-8")
+    assert [one.severity for one in check([tmp_path], Settings()).findings if one.code == "XLA401"] == [severity]

@@ -46,6 +46,7 @@ _LEFT_OUT: Final = "autoclustering leaves out what XLA refuses"
 _CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
 _DIRECT: Final = "host code alone is seen to call this, line by line"
 _UNTRACED: Final = "nothing here is seen to trace a model"
+_ON_HOST: Final = "soft placement has the host run what a TPU has no kernel for"
 _PLAIN: Final = "a `tf.function` without `jit_compile` runs this"
 _TAKEN: Final = "the program uses APIs that only Keras 2 has, and Keras 2 takes this"
 _UNASKED: Final = "nothing here asks for XLA, so that the program loses nothing"
@@ -67,6 +68,7 @@ class _Handled:
     event: Event
     run: Run
     traced: bool  # what the rule flags fails while it is traced, whoever compiles it
+    lacks_kernel: bool  # the rule flags what has no kernel, on whatever compiles it
     is_own: bool  # the rule does not come with xlalint
 
     def judged(self, targets: frozenset[str]) -> _Judged:
@@ -136,6 +138,7 @@ _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
     _INFERRED: lambda handled: handled.event.context.inferred,
     _DIRECT: lambda handled: handled.event.context.direct,
     _UNTRACED: lambda handled: handled.event.context.by_keras,
+    _ON_HOST: lambda handled: handled.lacks_kernel,
     _CONVERTED: lambda handled: handled.draft.unconverted and handled.event.context.keras is Tracing.EITHER,
     _PLAIN: lambda handled: handled.event.context.kind is ContextKind.GRAPH,
     _UNASKED: lambda handled: handled.draft.loses_xla,
@@ -206,7 +209,7 @@ class Dispatcher:
             try:
                 for draft in rule.check(event):
                     self._handled.setdefault((rule, draft.location or event.location), []).append(
-                        _Handled(draft, event, run, rule.traced, is_own(rule.code))
+                        _Handled(draft, event, run, rule.traced, rule.lacks_kernel, is_own(rule.code))
                     )
             except Exception as error:
                 self._note(error, rule, event.location, f"applying {rule.code}")
@@ -402,6 +405,7 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
         _INFERRED: exposed.whole and (exposed.trains or kind != ContextKind.XLA),
         _DIRECT: (exposed.whole or unseen) and not exposed.symbolic and not exposed.told,
         _UNTRACED: exposed.whole and unseen and not exposed.traced,
+        _ON_HOST: exposed.soft and exposed.tpu_alone,
         _CONVERTED: exposed.keras_2,
         _PLAIN: exposed.whole and not exposed.clusters and not exposed.told,
         _UNASKED: exposed.keras_decides,
@@ -410,7 +414,7 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     reasons = [reason for reason in candidate.lowered_by if of_program[reason]] + [_LEFT_OUT] * left_out
     if unseen or reasons:
         untraced = kind == ContextKind.OPEN and not {_UNUSED, _INFERRED}.isdisjoint(reasons)
-        taken = not {_CONVERTED, _DIRECT, _UNTRACED, _TAKEN}.isdisjoint(reasons)
+        taken = not {_CONVERTED, _DIRECT, _ON_HOST, _UNTRACED, _TAKEN}.isdisjoint(reasons)
         least = Severity.INFO if untraced or taken or exposed.eager else candidate.unexposed
         severity = min(severity, least)
         lowered = unseen and least < finding.severity

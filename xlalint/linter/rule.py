@@ -208,6 +208,7 @@ class Rule:
     bad: ClassVar[Sequence[Bad]] = ()
     good: ClassVar[Sequence[Good]] = ()
     since: ClassVar[str] = "0.1"  # the first version of xlalint that has it
+    lacks_kernel: ClassVar[bool] = False  # what it flags has no kernel, and runs where XLA need not compile it
     traced: ClassVar[bool] = False  # what it flags fails while it is traced, whether or not XLA compiles it
     tensorflow: str | None = None  # the version that runs the code; None: the newest that was measured
     unrolled_rounds: int = UNROLLED_ROUNDS  # from how many on a loop that is unrolled is long

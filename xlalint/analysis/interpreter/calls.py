@@ -38,7 +38,6 @@ from ..library import api, raw_ops
 from ..library.call_kinds import (
     EAGER_CALLS,
     HOST_LIBRARIES,
-    KERAS_INPUTS,
     OF_STRUCTURES,
     READERS,
     SHAPE_ONLY,
@@ -49,19 +48,14 @@ from ..library.call_kinds import (
 from ..library.datasets import ROWS_OF_STEPS, is_dataset
 from ..library.host_shapes import shaped
 from ..library.host_sizes import row_parameters, sized
-from ..library.keras_2 import ended_with_keras_2
 from ..library.keras_classes import backends_of, runs_on_host, takes_others
 from ..library.refusing_layers import is_refused
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
-    is_strategy,
     passes_strategy,
-    runs_eagerly,
     sets_up,
-    shows_xla,
     strictest,
-    turns_clustering_on,
     with_creation,
 )
 from ..library.text import LISTING, call_text
@@ -80,6 +74,7 @@ from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame, note_size
 from .host_reads import MAKE_CONSTANTS, report_constant, report_host_read
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
+from .program_signs import show_signs
 from .receivers import compiled_method
 from .several_callees import fitting, perhaps
 from .traced_builds import report_kept_by_build
@@ -208,18 +203,7 @@ class Calls(Interpreter):
     ) -> None:
         """Say that a library function is called, and that it is passed a bounded dynamic shape."""
         compiled = frame.context.kind is ContextKind.XLA
-        if shows_xla(name):
-            self.show(frame, Shows.XLA if name.startswith("tf.xla.") else Shows.TPU, node, f"`{name}`")
-        if turns_clustering_on(name, bound):
-            self.show(frame, Shows.CLUSTERS, node, f"`{name}`")
-        if runs_eagerly(name, bound) and frame.is_module and not frame.conditional:
-            self.show(frame, Shows.EAGER, node, f"`{name}`")
-        if ended_with_keras_2(name, bound) and self.said_keras(frame.module) is None:
-            self.show(frame, Shows.KERAS_2, node, f"`{name}`")
-        if frame.is_module and self.project.files.jax and is_strategy(ApiObject(name)):
-            self.show(frame, Shows.STRATEGY, node, f"`{name}`")
-        if name in KERAS_INPUTS:
-            self.show(frame, Shows.SYMBOLIC, node, f"`{name}`")
+        show_signs(self, frame, name, bound, node)
         if name == "tf.GradientTape.gradient":
             frame.summary.trains = True
             as_differentiated(frame, bound, nodes)

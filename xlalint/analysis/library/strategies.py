@@ -157,6 +157,11 @@ def runs_eagerly(name: str, arguments: Mapping[str, Value]) -> bool:
     return name in _EAGER_SWITCHES and Static(True) in (arguments.get("run_eagerly"), arguments.get("*0"))
 
 
+def places_softly(name: str, arguments: Mapping[str, Value]) -> bool:
+    """Whether a call puts the operations on the host that a TPU has no kernel for, or may do so."""
+    return name == "tf.config.set_soft_device_placement" and Static(False) not in arguments.values()
+
+
 def sets_clustering(variable: Value | None, value: Value | None) -> bool:
     """Whether a variable of the environment, set to this, does the same."""
     given = isinstance(value, Static) and _AUTO_JIT.search(str(value.constant))

@@ -20,7 +20,8 @@ class Exposed(Struct, frozen=True):
     refuses and compiles the rest again for new shapes and sizes (measured); `tpu_alone`: nothing but a TPU's strategy
     compiles it; `told`: a setting says so of the program; `trains`: it trains a model, or XLA
     compiles something of it for certain; `eager`: TensorFlow runs its functions line by line, and traces none;
-    `symbolic`: Keras traces layers to make models of them; `traced`: it does, or code becomes a graph."""
+    `symbolic`: Keras traces layers to make models of them; `traced`: it does, or code becomes a graph;
+    `soft`: what a TPU has no kernel for runs on its host."""
 
     exposure: Exposure
     shown: str = ""
@@ -34,6 +35,7 @@ class Exposed(Struct, frozen=True):
     eager: bool = False
     symbolic: bool = False
     traced: bool = False
+    soft: bool = False
 
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)
@@ -91,6 +93,7 @@ def exposures(
     trains = graph.programs(training).keys()
     symbolic = graph.programs({graph.unit[file]: True for file, _ in graph.of(Shows.SYMBOLIC)}).keys()
     traced = symbolic | graph.programs({graph.unit[file]: True for file, _ in graph.of(Shows.GRAPHS)}).keys()
+    soft = graph.programs({graph.unit[file]: True for file, _ in graph.of(Shows.SOFT)}).keys()
     whole, eager = graph.used_by_scripts(is_installed), graph.eager()
     found |= {file: _LINE_BY_LINE for file, unit in graph.unit.items() if unit in eager}
     return {
@@ -101,6 +104,7 @@ def exposures(
             trains=unit in trains,
             symbolic=unit in symbolic,
             traced=unit in traced,
+            soft=unit in soft,
             tpu_alone=of.exposure is Exposure.CERTAIN and unit not in on_others and file not in fragments,
         )
         for file, of in found.items()

@@ -1,0 +1,39 @@
+"""What a call of a library function shows of its program: whether XLA compiles it, and how else it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...syntax import nodes as cst
+from ..domain.values import ApiObject, Value
+from ..library.call_kinds import KERAS_INPUTS
+from ..library.keras_2 import ended_with_keras_2
+from ..library.strategies import is_strategy, places_softly, runs_eagerly, shows_xla, turns_clustering_on
+from ..program.signs import Shows
+from .frames import Frame
+from .interface import Interpreter
+
+
+def show_signs(
+    interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression
+) -> None:
+    """Note what a call of `name` shows, by its canonical name and arguments."""
+    for shows in _shown(interpreter, frame, name, bound):
+        interpreter.show(frame, shows, node, f"`{name}`")
+
+
+def _shown(interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value]) -> Iterator[Shows]:
+    if shows_xla(name):
+        yield Shows.XLA if name.startswith("tf.xla.") else Shows.TPU
+    if turns_clustering_on(name, bound):
+        yield Shows.CLUSTERS
+    if runs_eagerly(name, bound) and frame.is_module and not frame.conditional:
+        yield Shows.EAGER
+    if places_softly(name, bound):
+        yield Shows.SOFT
+    if ended_with_keras_2(name, bound) and interpreter.said_keras(frame.module) is None:
+        yield Shows.KERAS_2
+    if frame.is_module and interpreter.project.files.jax and is_strategy(ApiObject(name)):
+        yield Shows.STRATEGY
+    if name in KERAS_INPUTS:
+        yield Shows.SYMBOLIC
