@@ -41,6 +41,7 @@ _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 # Where a rewrite differs that is not asked for in every analysis of its function.
 _SOMETIMES: Final = "where a caller passes something other than a tensor"
 _UNUSED: Final = "no script here is seen to call this function"
+_UNSEEN: Final = "nothing here is seen to use it"
 _INFERRED: Final = "no step of training or evaluation is seen to lead to this code"
 _LEFT_OUT: Final = "autoclustering leaves out what XLA refuses"
 _CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
@@ -133,8 +134,10 @@ class Candidate:
     on_jax: Said | None = None
 
 
+_OUT_OF_PLAY: Final = frozenset((_CONVERTED, _DIRECT, _ON_HOST, _UNSEEN, _UNTRACED, _TAKEN))
 _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
-    _UNUSED: lambda handled: handled.event.context.unused,
+    _UNUSED: lambda handled: handled.event.context.unused and not handled.event.context.by_keras,
+    _UNSEEN: lambda handled: handled.event.context.unused and handled.event.context.by_keras,
     _INFERRED: lambda handled: handled.event.context.inferred,
     _DIRECT: lambda handled: handled.event.context.direct,
     _UNTRACED: lambda handled: handled.event.context.by_keras,
@@ -402,6 +405,7 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     unseen = exposed.exposure is Exposure.NONE
     of_program = {
         _UNUSED: exposed.whole and not exposed.told,
+        _UNSEEN: exposed.whole and not exposed.told,
         _INFERRED: exposed.whole and (exposed.trains or kind != ContextKind.XLA),
         _DIRECT: (exposed.whole or unseen) and not exposed.symbolic and not exposed.told,
         _UNTRACED: exposed.whole and unseen and not exposed.traced,
@@ -414,8 +418,8 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     reasons = [reason for reason in candidate.lowered_by if of_program[reason]] + [_LEFT_OUT] * left_out
     if unseen or reasons:
         untraced = kind == ContextKind.OPEN and not {_UNUSED, _INFERRED}.isdisjoint(reasons)
-        taken = not {_CONVERTED, _DIRECT, _ON_HOST, _UNTRACED, _TAKEN}.isdisjoint(reasons)
-        least = Severity.INFO if untraced or taken or exposed.eager else candidate.unexposed
+        out_of_play = not _OUT_OF_PLAY.isdisjoint(reasons)
+        least = Severity.INFO if untraced or out_of_play or exposed.eager else candidate.unexposed
         severity = min(severity, least)
         lowered = unseen and least < finding.severity
         finding = replace(finding, severity=least)

@@ -111,14 +111,16 @@ def events_reached_from(
     training: set[Summary],
     by_steps: Mapping[Summary, None] | None,
     direct: Collection[Summary],
+    unseen: Collection[Summary],
 ) -> Iterator[tuple[Event, Run]]:
     """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
     anything, what only eager code can do leads to what is compiled by itself alone, and what is in `without` to
     nothing; a loop around steps leads to the steps alone. `training`: what trains, and what leads to that; `by_steps`:
     what steps lead to, if there are steps; `direct`: what nothing leads to but calls of Keras's methods by host
-    code."""
+    code; `unseen`: the entry points of which nobody is seen to make any use."""
     seen = set(without)
-    used = reached_from(root for root in roots if root.context.kind is not ContextKind.OPEN or root in training)
+    entered = (root for root in roots if root.context.kind is not ContextKind.OPEN and root not in unseen)
+    used = reached_from((*entered, *(root for root in roots if root in training)))
     runs: dict[object, list[Run]] = {}
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     while pending:

@@ -130,6 +130,7 @@ class _Analysis:
         self._by_steps: dict[Summary, None] | None = None
         self._is_direct: Callable[[Key], bool] = lambda key: False
         self._direct: set[Summary] = set()
+        self._unseen: set[Summary] = set()
         self._compiled: list[tuple[Entry, Sequence[Noted]]] = []  # with what the first analysis assigned
         self._by_keras: list[Entry] = []  # the methods that Keras calls besides `call`
         self._noted = [0, 0]
@@ -173,6 +174,7 @@ class _Analysis:
         is_named = yield from self._exchanged(roles.keys | direct)
         self.roots = roles.without_left(self.roots, is_named)
         self._is_direct = lambda key: key in direct or is_named(key)
+        self._unseen = roles.unseen(self.roots, is_named)
         yield from self._learn_called()
         yield from self._find_opened()
         yield from self._find_piped()
@@ -366,7 +368,8 @@ class _Analysis:
         loops = around_steps((*self.roots, *self._opened))
         compiled = [*self.roots, *entered_by_host(hosts), *self.interpreter.fragments.values(), *self._opened]
         asked = sorted([*compiled, *hosts] if self.options.include_host else compiled, key=root_key)
-        yield from events_reached_from(asked, loops, self._piped, that_train(asked), self._by_steps, self._direct)
+        training, uses = that_train(asked), (self._by_steps, self._direct, self._unseen)
+        yield from events_reached_from(asked, loops, self._piped, training, *uses)
         whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
         everywhere = sorted([*compiled, *hosts], key=root_key)
         entries = compiled_entries(sorted(self.roots, key=root_key))

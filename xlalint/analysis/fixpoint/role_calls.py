@@ -29,6 +29,9 @@ class _How(StrEnum):
     INSIDE = "called by the project as Keras calls it"
 
 
+_USED: Final = (_How.HANDED, _How.INSIDE)
+
+
 class RoleCalls:
     """How a partition calls the methods of losses, metrics and models that Keras runs. `calls`: each call of a
     function, with its caller; `handed`: the classes of which Keras is passed objects."""
@@ -41,6 +44,18 @@ class RoleCalls:
         """The entry points, without the methods that are left to the project. `is_named`: whether other partitions
         have one of their `keys` in common with this."""
         return [root for root in roots if not self._is_left(root, is_named)]
+
+    def unseen(self, roots: Iterable[Summary], is_named: Callable[[Key], bool]) -> set[Summary]:
+        """The methods of losses and metrics that nothing is seen to have Keras run, nor to call as Keras does."""
+        return {
+            root
+            for root in roots
+            if root.context.by_keras
+            and (method := root.function) is not None
+            and method.owner is not None
+            and any(map(method.owner.is_keras, ("loss", "metric")))
+            and not any((key := _key(method, how)) in self.keys or is_named(key) for how in _USED)
+        }
 
     def _is_left(self, root: Summary, is_named: Callable[[Key], bool]) -> bool:
         function = root.function
