@@ -58,6 +58,30 @@ for episode in range(99):
 {}
 """
 EMPTY: Final = "self.states = []"
+# A loop puts numbers into a list, without a call.
+TOKENS: Final = """\
+def run(numbers, tokens):
+    for number in numbers:
+{}
+
+run(range(9), [1, 2])
+"""
+PUT: Final = {
+    "behind, in place": ("step(np.array(tokens))\ntokens += [number]", True),
+    "behind": ("step(np.array(tokens))\ntokens = tokens + [number]", True),
+    "behind, on either side": (
+        "step(np.array(tokens))\nif number > 4:\n    tokens += [number]\nelse:\n    tokens += [0]",
+        True,
+    ),
+    "behind a window": ("step(np.array(tokens))\ntokens = tokens[1:] + [number]", False),
+    "behind until it is full": (
+        "tokens += [number]\nif len(tokens) == 4:\n    step(np.array(tokens))\n    tokens = []",
+        False,
+    ),
+    "behind what is begun each time": ("row = []\nrow += [number]\nstep(np.array(row))", False),
+    "behind what is read each time": ("row = list(np.load('x.npy'))\nrow += [number]\nstep(np.array(row))", False),
+    "by a call, behind what is read": ("row = list(np.load('x.npy'))\nrow.append(number)\nstep(np.array(row))", False),
+}
 # What is done where a state is stored, behind each step, and at the end of each episode, beside what empties the list.
 LEARNING: Final = {
     "at the end of each episode": ("", EMPTY, "    agent.learn()", True),
@@ -99,11 +123,35 @@ LEARNING: Final = {
 }
 
 
+PIECES: Final = """\
+def pieces(events, size):
+    held, row = [], []
+    for event in events:
+        row.append(event)
+        {}
+            held.append({})
+            row = []
+    return held
+
+while True:
+    for piece in pieces(np.random.rand(99, 4), 8):
+        step(piece)
+"""
+# When a function begins another piece, what it keeps of each, and whether they are of another length each time.
+BEGUN: Final = {
+    "when something happens": ("if event[0] > 0.5:", "np.array(row)", True),
+    "when something happens or it is full": ("if event[0] > 0.5 or len(row) == size:", "np.array(row)", True),
+    "when it is full": ("if len(row) == size:", "np.array(row)", False),
+    "when it is full or more": ("if len(row) >= size:", "np.array(row)", False),
+    "when something happens, of a part": ("if event[0] > 0.5:", "np.array(row[0])", False),
+}
+
+
 def indented(code: str) -> str:
     return "\n".join(" " * 8 + line for line in code.split("\n")) if code else ""
 
 
-SCRIPTS: Final = {
+SCRIPTS: Final[dict[str, Script]] = {
     **{
         how: one(
             f"{HEAD}{JIT}\n{JOINED.format(indented(code))}",
@@ -117,6 +165,18 @@ SCRIPTS: Final = {
             *((("XLA308", "step(np.array(self.states)"),) if varies else ()),
         )
         for how, (stored, emptied, behind, varies) in LEARNING.items()
+    },
+    **{
+        f"put {how}": one(
+            f"{HEAD}{JIT}\n{TOKENS.format(indented(code))}", *((("XLA308", "step(np.array(tokens))"),) if grows else ())
+        )
+        for how, (code, grows) in PUT.items()
+    },
+    **{
+        f"pieces: {how}": one(
+            f"{HEAD}{JIT}\n{PIECES.format(when, kept)}", *((("XLA308", "step(piece)"),) if varies else ())
+        )
+        for how, (when, kept, varies) in BEGUN.items()
     },
 }
 

@@ -40,7 +40,7 @@ from .changed_outside import with_change, with_global_change
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import dimension_at
 from .events import IterateOver, MutateInLoop
-from .filling import MAKERS
+from .filling import MAKERS, put_behind
 from .frames import Frame
 from .interface import Handlers, Models, Options
 from .kept import Keeping
@@ -61,6 +61,8 @@ class Assignments(Keeping):
         value = self.evaluate(frame, node.value)
         if isinstance(node.value, cst.Subscript) and is_called_tensor(value) and self._is_asked_for(frame, node):
             value = UNKNOWN  # of a tensor no part is None: the annotation means something else
+        if isinstance(value, Sequence) and isinstance(node.value, cst.BinaryOperation) and value.kind == "list":
+            value = put_behind(frame, node, self.evaluate(frame, node.value.left), value)
         for target in node.targets:
             if isinstance(value, Static) and _is_made_of(node.value, target.target):
                 self.note_counted(frame, node, target.target, value)
@@ -97,6 +99,7 @@ class Assignments(Keeping):
         value = self.operate(frame, node, node.operator, left, right)
         if isinstance(left, Static):
             self.note_counted(frame, node, node.target, value)
+        value = put_behind(frame, node, left, value)
         self.assign(frame, node.target, self._counted(frame, node, node.target, value), node)
 
     def _counted(self, frame: Frame, node: cst.CSTNode, target: cst.BaseExpression, value: Value) -> Value:

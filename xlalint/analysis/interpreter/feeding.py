@@ -256,6 +256,8 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
         return False
     if variation.kind in JOINED and location.unit is frame.unit:
         return not _is_behind_loops(location, node)
+    if variation.kind == FILLED and location.unit is frame.unit:
+        return not _is_full_in_loop(location, node)
     if variation.kind not in _OF_LOOPS or location.unit is not frame.unit:
         return leaves
     around = dict.fromkeys((node, *frame.unit.around(node)))
@@ -269,6 +271,18 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
                 function = frame.unit.function_around(outside)
                 return outside in around or (leaves and function is not None and function not in around)
     return leaves
+
+
+def _is_full_in_loop(filled: Location, node: cst.CSTNode) -> bool:
+    """Whether a list is read by the loop that fills it, where it is as long each time."""
+    for outside in filled.unit.around(filled.node):
+        match outside:
+            case cst.For() | cst.While():
+                around = (node, *filled.unit.around(node))
+                return outside in around and is_as_long(filled.unit, filled.node, node, outside)
+            case cst.FunctionDef() | cst.Lambda():
+                return False
+    return False
 
 
 def _is_behind_loops(location: Location, node: cst.CSTNode) -> bool:

@@ -15,7 +15,7 @@ from ..library.host_sizes import PIECES
 from ..program.queues import left_in_queues
 from ..record import replace
 from .contexts import NOT_TRACED
-from .fixed_lengths import empties
+from .fixed_lengths import empties, is_begun_at_times
 from .frames import Frame
 
 # The detail of what a loop within a loop fills, in a function that no loop calls: it stays as it is left.
@@ -40,7 +40,28 @@ def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
         at_times or _is_open(loop) or _is_over_words(loop, node) or _is_by_lengths(loop, node)
     ):
         return (Variation(FILLED, location, axis=0, detail="" if frame.looped else _HERE),)
-    return (Variation(GROWN, location, axis=0),)
+    kind = FILLED if is_begun_at_times(frame.unit, node, loop) else GROWN
+    return (Variation(kind, location, axis=0),)
+
+
+def put_behind(frame: Frame, node: cst.AugAssign | cst.Assign, before: Value, after: Value) -> Value:
+    """What `rows += [row]` or `rows = rows + [row]` makes of a list, as `append` does."""
+    if not (isinstance(before, Sequence) and isinstance(after, Sequence)) or before.kind != "list" or after.varies:
+        return after
+    match node:
+        case cst.AugAssign(target=target, operator=cst.AddAssign(), value=put):
+            left = target
+        case cst.Assign(
+            targets=[cst.AssignTarget(target=target)],
+            value=cst.BinaryOperation(left=left, operator=cst.Add(), right=put),
+        ):
+            pass
+        case _:
+            return after
+    fills_up = any(_measured(part) is not None for part in cst.within(put))  # `row + [0] * (n - len(row))`
+    if fills_up or frame.unit.code(target) != frame.unit.code(left):
+        return after
+    return replace(after, varies=before.varies or longer(frame, node))
 
 
 def returned(frame: Frame, value: Value) -> Value:
@@ -208,7 +229,10 @@ def _loop_around(frame: Frame, node: cst.CSTNode) -> cst.For | cst.While | None:
 def _is_of_each(node: cst.CSTNode, target: cst.BaseExpression) -> bool:
     """Whether what a loop goes through says which list is filled: `for k, v in step.items(): columns[k].append(v)`."""
     match node:
-        case cst.Call(func=cst.Attribute(value=cst.Subscript(slice=index))):
+        case (
+            cst.Call(func=cst.Attribute(value=cst.Subscript(slice=index)))
+            | cst.AugAssign(target=cst.Subscript(slice=index))
+        ):
             names = {part.value for part in cst.within(target) if isinstance(part, cst.Name)}
             parts = (part for element in index for part in cst.within(element))
             return any(isinstance(part, cst.Name) and part.value in names for part in parts)
@@ -229,8 +253,14 @@ def _is_at_times(frame: Frame, node: cst.CSTNode, loop: cst.For | cst.While) -> 
 
 
 def _called(node: cst.CSTNode, frame: Frame) -> str:
-    """What is called, as it is written: the list and its method."""
-    return frame.unit.code(node.func) if isinstance(node, cst.Call) else ""
+    """What is called, as it is written: the list and its method; or the list that something is put behind."""
+    match node:
+        case cst.Call(func=called):
+            return frame.unit.code(called)
+        case cst.AugAssign(target=target) | cst.Assign(targets=[cst.AssignTarget(target=target)]):
+            return frame.unit.code(target)
+        case _:
+            return ""
 
 
 def _fills(statement: cst.CSTNode | None, wanted: str, frame: Frame) -> bool:
@@ -248,6 +278,8 @@ def _fills(statement: cst.CSTNode | None, wanted: str, frame: Frame) -> bool:
             return any(_fills(each, wanted, frame) for each in statements)
         case cst.Expr(value=call):
             return bool(wanted) and _called(call, frame) == wanted
+        case cst.AugAssign() | cst.Assign():
+            return bool(wanted) and _called(statement, frame) == wanted
         case _:
             return False
 
@@ -255,8 +287,14 @@ def _fills(statement: cst.CSTNode | None, wanted: str, frame: Frame) -> bool:
 def _is_of_object(node: cst.CSTNode) -> bool:
     """Whether what is changed is held by an object: `self.states.append(state)`, `self.columns[key].append(state)`."""
     match node:
-        case cst.Call(func=cst.Attribute(value=cst.Attribute() | cst.Subscript(value=cst.Attribute()))):
-            return True
+        case (
+            cst.Call(func=cst.Attribute(value=held))
+            | cst.AugAssign(target=held)
+            | cst.Assign(targets=[cst.AssignTarget(target=held)])
+        ):
+            return isinstance(held, cst.Attribute) or (
+                isinstance(held, cst.Subscript) and isinstance(held.value, cst.Attribute)
+            )
         case _:
             return False
 

@@ -22,7 +22,7 @@ def is_as_long(unit: Unit, filled: cst.CSTNode, read: cst.CSTNode, loop: cst.For
     if name is None:
         return False
     asked = _Asked(unit, name)
-    if any(asked.is_emptied(statement) for statement in loop.body.body):
+    if any(asked.is_begun(statement) for statement in loop.body.body):
         return True
     others = [_Asked(unit, other) for other in _filled_beside(unit, filled) if other != name]
     for test, outcome, then in _conditions(unit, read, loop):
@@ -31,6 +31,23 @@ def is_as_long(unit: Unit, filled: cst.CSTNode, read: cst.CSTNode, loop: cst.For
         if any(other.is_settled(test, outcome, then) for other in others) and asked.is_emptied_in(then):
             return True
     return False
+
+
+def is_begun_at_times(unit: Unit, filled: cst.CSTNode, loop: cst.For | cst.While) -> bool:
+    """Whether a loop empties the list that it puts something into when something happens, an episode ends say, so that
+    it is of another length each time."""
+    name = _filled(unit, filled)
+    if name is None:
+        return False
+    asked = _Asked(unit, name)
+    emptying = [node for node in cst.within(loop.body) if asked.empties(node)]
+    return any(_is_conditional(unit, node, loop) for node in emptying) and not any(
+        is_as_long(unit, filled, node, loop) for node in emptying
+    )
+
+
+def _is_conditional(unit: Unit, node: cst.CSTNode, loop: cst.For | cst.While) -> bool:
+    return any(isinstance(around, cst.If) for around in takewhile(partial(is_not, loop), unit.around(node)))
 
 
 def is_emptied_when_due(unit: Unit, filled: Location, read: cst.CSTNode, asked: frozenset[Location]) -> bool:
@@ -61,9 +78,11 @@ def _is_all_asked(part: Location) -> bool:
 
 
 def _filled(unit: Unit, node: cst.CSTNode) -> str | None:
-    """The list that a call puts something into, as it is written."""
+    """The list that something is put into, by a call or behind it, as it is written."""
     match node:
         case cst.Call(func=cst.Attribute(value=owner)):
+            return unit.compact(owner)
+        case cst.AugAssign(target=owner) | cst.Assign(targets=[cst.AssignTarget(target=owner)]):
             return unit.compact(owner)
         case _:
             return None
@@ -119,13 +138,21 @@ class _Asked:
 
     def is_emptied_in(self, block: cst.CSTNode, behind: Span4 = (0, 0, 0, 0)) -> bool:
         """Whether a block takes out of the list what is in it, behind a place."""
-        return any(self._empties(node) and self._unit.span(node) > behind for node in cst.within(block))
+        return any(self.empties(node) and self._unit.span(node) > behind for node in cst.within(block))
 
-    def is_emptied(self, statement: cst.CSTNode) -> bool:
-        """Whether a statement leaves the list with nothing in it."""
+    def is_begun(self, statement: cst.CSTNode) -> bool:
+        """Whether a statement leaves the list with nothing in it, or makes another one."""
         match statement:
             case cst.SimpleStatementLine(body=statements):
-                return any(empties(part, self._is) for part in statements)
+                return any(empties(part, self._is) or self._makes_another(part) for part in statements)
+            case _:
+                return False
+
+    def _makes_another(self, node: cst.CSTNode) -> bool:
+        """`x = read(path)`."""
+        match node:
+            case cst.Assign(targets=targets, value=value) if any(self._is(each.target) for each in targets):
+                return not any(isinstance(part, cst.BaseExpression) and self._is(part) for part in cst.within(value))
             case _:
                 return False
 
@@ -153,7 +180,7 @@ class _Asked:
             case _:
                 return False
 
-    def _empties(self, node: cst.CSTNode) -> bool:
+    def empties(self, node: cst.CSTNode) -> bool:
         """`x = []`, `x.clear()`, `x = x[n:]`, `del x[:]`."""
         match node:
             case cst.Del(target=cst.Subscript(value=owner)):
