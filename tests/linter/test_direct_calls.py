@@ -86,6 +86,11 @@ def test_a_target_has_it_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert _severities(main, tmp_path, monkeypatch, target="cpu") == {Severity.ERROR}
 
 
+def test_what_is_only_tried_out_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    main = "print(Net()(tf.ones([2, 3])))\nprint(tf.function(lambda x: x)(1))\n"
+    assert _severities(main, tmp_path, monkeypatch) == {Severity.WARNING}
+
+
 @pytest.mark.compiler
 @pytest.mark.parametrize("main", LINE_BY_LINE.values(), ids=LINE_BY_LINE.keys())
 def test_nothing_is_refused_line_by_line(main: str) -> None:

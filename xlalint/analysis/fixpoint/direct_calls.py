@@ -1,4 +1,5 @@
-"""Which of Keras's methods nobody but host code is seen to call: it runs them line by line, and nothing traces them."""
+"""Which of Keras's methods nobody but host code is seen to call, which trains with them: it runs them line by line, and
+nothing traces them. What host code only tries out says nothing of who else uses it."""
 
 from __future__ import annotations
 
@@ -6,17 +7,20 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from ..domain.values import Class, Function
+from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Summary
 from .call_paths import reached_from
 from .partitions import Key
 
 _TRACED: Final = "called while something is traced"
-_DIRECT: Final = "called by host code"
+_DIRECT: Final = "trained by host code"
 
 
 def called_directly(roots: Iterable[Summary]) -> frozenset[Key]:
-    """What stands for the methods of Keras's that host code calls, and for those that these call, in a partition."""
-    direct = filter(_is_direct, reached_from(roots))
+    """What stands for the methods of Keras's that host code takes gradients of, and for those that these call, in a
+    partition."""
+    trainers = (summary for summary in reached_from(roots) if summary.trains and summary.context.kind in NOT_TRACED)
+    direct = filter(_is_direct, reached_from(trainers))
     return frozenset(_key(summary.function, _DIRECT) for summary in direct if summary.function is not None)
 
 
@@ -47,10 +51,14 @@ class DirectCalls:
                 return False
             return self._is_direct(_key(method, _DIRECT)) and not is_named(_key(method, _TRACED))
 
+        def ends(summary: Summary) -> bool:
+            method = summary.function
+            return _is_direct(summary) and method is not None and self._is_direct(_key(method, _DIRECT))
+
         left = set(filter(is_left, self._roots))
         while True:
             others = (root for root in self._roots if root not in left)
-            found = {summary for summary in reached_from(others, _is_direct) if not _is_direct(summary)}
+            found = {summary for summary in reached_from(others, ends) if not ends(summary)}
             traced = _methods(found)
             called = {root for root in left if root.function in traced}
             if not called:
