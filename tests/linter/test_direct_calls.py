@@ -57,6 +57,7 @@ TRACED: Final = {
     "tf.function": "model = Net()"
     + LOOP
     + "\n@tf.function\ndef infer(x):\n    return model(x)\n\ninfer(tf.ones([2, 3]))\n",
+    "predict, and a class that is found by its name": "globals()['Net']().predict(tf.ones([8, 3]))\n",
     "tf.function, and a class that is found by its name": "model = globals()['Net']()"
     + LOOP
     + "\nprint(tf.function(lambda x: model(x), autograph=False)(tf.ones([2, 3])))\n",

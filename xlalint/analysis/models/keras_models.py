@@ -278,6 +278,7 @@ def _run_model(
         return None
     frame.summary.evaluates = True
     method = node.func.attr.value
+    interpreter.show(frame, Shows.GRAPHS, node, f"`{method}`")
     if method in _TRAINS:
         interpreter.show(frame, Shows.TRAINING, node, f"`{method}`")
     model = _owner(interpreter, frame, node.func.value, owner)
