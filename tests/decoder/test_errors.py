@@ -456,3 +456,13 @@ def test_any_text_is_survived(text: str) -> None:
 def test_any_piece_of_a_log_is_survived(start: int, end: int) -> None:
     found = explain_log(LAYER[start:end])
     assert len(found.answers) <= 1
+
+
+def test_a_shape_that_is_not_the_invariant_of_its_loop() -> None:
+    for said in (
+        "'y' has shape (4,) before the loop, which does not conform with the shape invariant (5,).",
+        "'y' has shape (4,) after one iteration, which does not conform with the shape invariant (5,).",
+    ):
+        [answer] = explain_log(f"ValueError: {said}").answers
+        assert answer.reason.startswith("`shape_invariants` says (5,) of `y`, which has shape (4,) ")
+        assert answer.code is None

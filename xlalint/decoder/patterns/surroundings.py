@@ -40,6 +40,12 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         " for the backward pass. Shapes decide, not the code around them.",
         rewrite=_LESS,
     ),
+    Pattern(
+        wording(r"\b[Ff]ailed to allocate memory\b(?! from)[^\n]*"),
+        "The device has no memory left for the result of this operation, beside all that the program holds. Shapes"
+        " decide, not the code around them; another program on the same GPU takes its share, too.",
+        rewrite=_LESS,
+    ),
     # -- CUDA
     Pattern(
         wording(r"libdevice not found|libdevice\.10\.bc|Can't find libdevice directory"),

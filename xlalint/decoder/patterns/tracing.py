@@ -206,6 +206,16 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         )
     ),
     Pattern(
+        wording(
+            r"['\"\x60](?P<name>[^\x60'\"\n]{1,99})['\"\x60] has shape (?P<shape>\([^)]*\)|<unknown>)"
+            r" (?P<when>before the loop|after one iteration), which does not conform with the shape invariant"
+            r" (?P<said>\([^)]*\)|<unknown>)"
+        ),
+        "`shape_invariants` says {said} of `{name}`, which has shape {shape} {when}. TensorFlow refuses the loop,"
+        " compiled or not. An invariant with `None` would satisfy it, but then XLA has no size for the variable.",
+        rewrite=_FINAL_SIZE,
+    ),
+    Pattern(
         wording(rf"{_ESCAPED}[^\x00]{{0,400}}?[Dd]efined in:? FuncGraph\(name=(?!{_INNER})(?P<name>\w+)"),
         "Python kept a tensor of one trace (`{name}`), as an attribute or in a list, and another trace uses it, where"
         " it does not exist. No loop is involved: `build`, or an earlier call of the layer, created the tensor.",
