@@ -1,4 +1,5 @@
-"""What an object keeps of a trace is told by what it holds after eager calls and after traced ones."""
+"""What is measured for findings of some rules: what an object keeps of a trace, gradients that are compiled again, and
+what eager execution refuses."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from xlalint.probe.process import Interpreter, Limits, Worker
-from xlalint.probe.protocol import DIVERGES, FAILS, STATE, WEIGHTS, Observation, Plan
-from xlalint.probe.refutation import OF_STATE, OF_WEIGHTS
+from xlalint.probe.protocol import DIVERGES, FAILS, NESTED, RECOMPILES, STATE, WEIGHTS, Observation, Plan
+from xlalint.probe.refutation import OF_THEMSELVES
 from xlalint.probe.target import Target
 
 CODE = """\
@@ -59,6 +60,25 @@ class Built(Frozen):
     def call(self, x):
         return self.dense(x)
 
+@tf.function
+def padded(x):
+    return tf.pad(x * x, [[0, 1]])
+
+@tf.function
+def squared(x):
+    return x * x + 1.0
+
+@tf.function
+def counted_up(x):
+    return tf.pad(x * x, [[0, 1]]) + tf.reduce_sum(tf.range(tf.cast(tf.reduce_max(x), tf.int32)))
+
+CALLS = [0]
+
+def checked(x):
+    CALLS[0] += 1
+    tf.debugging.assert_less(tf.reduce_sum(x) * 0.0 + float(CALLS[0]), 2.0, "called again")
+    return x * 2.0
+
 class Counted(keras.metrics.Metric):
     def __init__(self):
         super().__init__()
@@ -86,10 +106,11 @@ def line_of(text: str, after: str = "import keras") -> int:
 def seen(worker: Worker, folder: Path, name: str, kind: str = "method") -> list[Observation]:
     file = folder / "m.py"
     file.write_text(CODE)
-    wanted = tuple(range(1, len(LINES) + 1)) if kind != "class" else (line_of("def call", name),)
-    target = Target(
-        str(file), name, kind=kind, wanted=wanted, roots=(str(folder),), autograph=True, rules=(OF_STATE, OF_WEIGHTS)
-    )
+    wanted: tuple[int, ...] = tuple(range(1, len(LINES) + 1))
+    if kind != "method":  # at its decorator
+        wanted = (line_of("def call", name) if kind == "class" else line_of(f"def {name}") - 1,)
+    rules, roots = tuple(sorted(OF_THEMSELVES)), (str(folder),)
+    target = Target(str(file), name, kind=kind, wanted=wanted, roots=roots, autograph=True, rules=rules)
     outcome = worker.ask(target, Plan(gradients=False), Limits())
     if kind == "method" and name.endswith("__init__"):
         assert outcome.not_run is not None
@@ -121,6 +142,27 @@ def test_tensors_of_a_trace(worker: Worker, tmp_path: Path) -> None:
 def test_weights_that_a_trace_creates(worker: Worker, tmp_path: Path) -> None:
     assert [one.kind for one in seen(worker, tmp_path, "Frozen", "class") if one.per == WEIGHTS] == [DIVERGES]
     assert [one.kind for one in seen(worker, tmp_path, "Built", "class") if one.per == WEIGHTS] == []
+
+
+@pytest.mark.compiler
+def test_gradients_of_what_is_a_function_by_itself(worker: Worker, tmp_path: Path) -> None:
+    found = {}
+    for name in ("padded", "squared", "counted_up"):
+        found[name] = [one.kind for one in seen(worker, tmp_path, name, "function") if one.per == NESTED]
+    assert found["padded"] == [RECOMPILES]
+    assert found["squared"] == []  # which needs no constants
+    assert found["counted_up"] == []  # it is compiled again without a gradient
+
+
+@pytest.mark.compiler
+def test_what_eager_execution_refuses_at_the_line_in_question(worker: Worker, tmp_path: Path) -> None:
+    file = tmp_path / "m.py"
+    file.write_text(CODE)
+    line = line_of("assert_less")
+    target = Target(str(file), "checked", wanted=(line,), roots=(str(tmp_path),), extreme=True)
+    outcome = worker.ask(target, Plan(gradients=False), Limits())
+    assert "called again" in (outcome.not_run or "")
+    assert [(one.kind, one.spots[0].line) for one in outcome.observations if one.extreme] == [(DIVERGES, line)]
 
 
 @pytest.mark.compiler

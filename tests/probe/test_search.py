@@ -253,6 +253,21 @@ class Pooled(metaclass=Kept):
     def pooled(self, x):
         return tf.reshape(x, self.size)
 
+class Shown(Pooled):
+    def __init__(self, name, **options):
+        super().__init__(**options)
+        self.name = name
+
+    def shown(self, x):
+        return tf.reshape(x, self.size) * 2.0
+
+class Fixed(Pooled):
+    def __init__(self, **options):
+        super().__init__(size=4, **options)
+
+    def fixed(self, x):
+        return tf.reshape(x, self.size) * 3.0
+
 def chosen(x, depth):
     return [x, x + 1.0, x * 2.0, x - 1.0][depth - 2]
 
@@ -277,6 +292,8 @@ def test_what_reaches_the_lines_in_question(driver: Driver, tmp_path: Path) -> N
     assert wanted[0] in driver("gathered", str(file), wanted=wanted)["reached"]
     # An object is made of what its class asks for, whatever makes it.
     assert driver("Pooled.pooled", str(file))["how"].startswith("Pooled(size: ")
+    assert "size: 4" in driver("Shown.shown", str(file))["how"]  # which the base asks for
+    assert driver("Fixed.fixed", str(file))["how"].startswith("Fixed().fixed")
     # A number is a tensor where some caller passes one, and a finding asks what becomes of it.
     wanted, known = (lines.index("def chosen(x, depth):") + 2,), (Parameter("depth", "tensor|static", of_data=True),)
     assert driver("chosen", str(file), parameters=known)["inputs"][1:] == ["depth: 3"]

@@ -55,6 +55,12 @@ OF_CHANCE: Final = "random-numbers"
 OF_STATE: Final = "state-while-tracing"
 OF_WEIGHTS: Final = "frozen-weights"
 
+# The rule about a `tf.function` of which compiled code takes the gradient.
+OF_NESTED: Final = "nested-gradient"
+
+# Rules that ask for a measurement of their own.
+OF_THEMSELVES: Final = frozenset((OF_STATE, OF_WEIGHTS, OF_NESTED))
+
 # The rule about what no GPU holds.
 OF_GPUS: Final = "int32-variable"
 

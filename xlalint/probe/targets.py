@@ -18,7 +18,7 @@ from .callers import Callers
 from .definitions import Definition, FileDefinitions
 from .knowledge import Knowledge, knowledge_of
 from .protocol import PROGRAM
-from .refutation import OF_CHECKS, OF_EXTREMES, OF_LAUNCHES, OF_STATE, OF_WEIGHTS
+from .refutation import OF_CHECKS, OF_EXTREMES, OF_LAUNCHES, OF_THEMSELVES
 from .target import Frame, Given, Parameter, Target
 
 _FACTORY: Final = "factory:"
@@ -86,7 +86,7 @@ class Targets:
             extreme = any(finding.name in beyond for finding in here)
             ways = (*map(self.callers_of, here), target.callers, *map(self._makers_of, here))
             callers = tuple(dict.fromkeys(chain.from_iterable(ways)))
-            rules = tuple(sorted({OF_STATE, OF_WEIGHTS}.intersection(finding.name for finding in here)))
+            rules = tuple(sorted(OF_THEMSELVES.intersection(finding.name for finding in here)))
             target = replace(target, autograph=autograph, callers=callers, extreme=extreme, rules=rules)
             made.append((replace(target, wanted=wanted), here))
         return made + [(NoTarget(reason), here) for reason, here in nothing.items()]

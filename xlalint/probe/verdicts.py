@@ -16,6 +16,7 @@ from ..findings.codes import PROBE_ONLY, rule_names
 from ..findings.findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
 from ..sources.text import display_path
 from ..tpu.chips import chip_of
+from .computed import by_callers
 from .protocol import (
     BOUNDED,
     CHANCE,
@@ -24,6 +25,7 @@ from .protocol import (
     GPU_FAILS,
     JAX,
     KINDS,
+    NESTED,
     RECOMPILES,
     STATE,
     TENSORFLOW,
@@ -40,6 +42,7 @@ from .refutation import (
     OF_EXTREMES,
     OF_GPUS,
     OF_GRADIENTS,
+    OF_NESTED,
     OF_STATE,
     OF_WEIGHTS,
     ops_of,
@@ -68,7 +71,7 @@ _BEARS_OUT: Final[dict[Effect, frozenset[str]]] = {
     Effect.TPU: frozenset((TPU_FAILS,)),
 }
 # What is seen only of what a rule speaks of.
-_ONLY_OF: Final = {CHANCE: OF_CHANCE, STATE: OF_STATE, WEIGHTS: OF_WEIGHTS}
+_ONLY_OF: Final = {CHANCE: OF_CHANCE, STATE: OF_STATE, WEIGHTS: OF_WEIGHTS, NESTED: OF_NESTED}
 _EFFECTS: Final = {
     FAILS: Effect.FAILS,
     TPU_FAILS: Effect.TPU,
@@ -82,6 +85,7 @@ _LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.IN
 # Rules about values that decide shapes, whatever kernels the call has for its other arguments.
 _OF_SIZES: Final = frozenset(("size-from-value", "position-from-value"))
 _BRANCH: Final = "branch-on-tensor"
+_INDEX: Final = "unchecked-index"  # out of range only where the program may be given such a value
 _UNROLLED: Final = "unrolled-loop"  # which speaks of the time that a compilation takes
 # Of ranks and names that eager execution takes, and real inputs may not have; branches that cannot run raise it, too.
 _OF_INPUTS: Final = re.compile(r"\bShape must be (?:at (?:least|most) )?rank \d|is not a valid (?:root )?scope name")
@@ -240,7 +244,7 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
     effect = finding.effect
     if effect is None or observation.kind not in _BEARS_OUT[effect] or outside(location.span, spot):
         return None
-    if observation.extreme and finding.name not in OF_EXTREMES:
+    if observation.extreme and (finding.name not in OF_EXTREMES or (finding.name == _INDEX and by_callers(finding))):
         return None
     if _OF_INPUTS.search(observation.text) and not finding.code.startswith(_OF_BRANCHES):
         return None

@@ -26,6 +26,7 @@ from xlalint.probe.protocol import (
     Outcome,
     Plan,
 )
+from xlalint.probe.refutation import OF_NESTED
 from xlalint.probe.target import Target
 
 from .backends import backend
@@ -122,19 +123,25 @@ class Session:
                     return found
             extremes = [partial(_called, driven, one) for one in driven.extremes]
             partly = Partly(partial(_ready, driven), extremes, driven.autograph)
-            found = self._of_statements(found, target, partly, tools, driven if found.not_run is None else None)
-            return self._of_objects(found, target, driven, tools)
+            found = self._of_statements(found, target, partly, tools, driven)
+            return self._of_rules(found, target, driven, tools)
 
-    def _of_objects(self, found: Outcome, target: Target, driven: Driven, tools: Instruments) -> Outcome:
-        """What was seen of a method, with what its object keeps of a trace."""
+    def _of_rules(self, found: Outcome, target: Target, driven: Driven, tools: Instruments) -> Outcome:
+        """What was seen of a function, with what is measured for findings of some rules: what the object of a method
+        keeps of a trace, and whether a gradient is compiled again."""
         if not target.rules or backend.NAME == "jax" or tools.plan.by_lines:
             return found
         from .compiling.with_tensorflow.kept_state import kept
+        from .compiling.with_tensorflow.nested_gradients import compiled_again
 
         self._keep(found)
         self._note("state")
-        wanted = frozenset((target.file, line) for line in target.wanted)
-        return dataclasses.replace(found, observations=(*found.observations, *kept(driven, target.rules, wanted)))
+        wanted = [(target.file, line) for line in target.wanted]
+        decorators = [(path, line) for path, line in wanted if line not in found.reached.get(path, ())]
+        seen = [*kept(driven, target.rules, wanted, decorators)]
+        if OF_NESTED in target.rules and all(one.per != "value" for one in found.observations):
+            seen += compiled_again(driven, self._dump, decorators)
+        return dataclasses.replace(found, observations=(*found.observations, *seen))
 
     def _of_statements(
         self, found: Outcome, target: Target, partly: Partly, tools: Instruments, driven: Driven | None = None
@@ -148,7 +155,7 @@ class Session:
         )
         if backend.NAME == "jax" or plan.drive_only or plan.by_lines or plan.topology or plan.gpu:
             return found
-        if not hidden and driven is not None:
+        if not hidden and driven is not None and found.not_run is None:
             return found
         from .compiling.alone import Alone
 

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from xlalint.probe.protocol import (
@@ -120,7 +121,14 @@ class Meter:
         """All of it. Raises EagerError."""
         driven, seen = self.driven, self._seen
         self._note("eager")
-        self._eager(0, 0)  # objects make their variables at their first call
+        try:
+            self._eager(0, 0)  # objects make their variables at their first call
+        except EagerError:
+            if self._extreme:  # it may be what a finding says that compiled code does not do
+                self._state = State([*self._reference.state(), *driven.state()])
+                self._note("extreme values")
+                seen.observations += self._extremes.seen(partial(driven.make, 0))
+            raise
         if self._reference is not driven:
             self._eager(0, 0, driven=driven)
             take_over(self._reference.state(), driven.state())
@@ -160,7 +168,7 @@ class Meter:
             self._gradient()
         if self._extreme and driven.extremes and not self._late():
             self._keep(self.outcome())
-            extremes = Extremes(self._program, self._reference, self._state, self._user_lines, self._plan, self._wanted)
+            extremes = self._extremes
             for given in driven.extremes:
                 if not self._late():
                     self._note("extreme values")
@@ -198,6 +206,10 @@ class Meter:
             unconverted=self._user_lines.lines(self._traced_lines.lines()),
             seconds=round(time.monotonic() - self._started, 3),
         )
+
+    @property
+    def _extremes(self) -> Extremes:
+        return Extremes(self._program, self._reference, self._state, self._user_lines, self._plan, self._wanted)
 
     @property
     def _behind(self) -> str:

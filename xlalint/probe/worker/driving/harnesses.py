@@ -17,7 +17,8 @@ from ..inputs.culprits import frames_of
 from ..inputs.parts import Assignment
 from ..inputs.recorded_calls import RecordedCall, forms_of, recorded
 from ..inputs.search import Run, Search, Solution
-from ..inputs.slots import Choice, Slot, python_function_of, slots_of, tensor
+from ..inputs.signatures import python_function_of
+from ..inputs.slots import Choice, Slot, slots_of, tensor
 from ..inputs.tensors import Arguments
 from .driven import NotDrivenError
 from .keras_objects import (

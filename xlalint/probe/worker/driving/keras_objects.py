@@ -13,7 +13,8 @@ from xlalint.sources.specs import Form, Keyed, Literal, spec
 
 from ..backends import backend
 from ..inputs.numbers import SIZE
-from ..inputs.slots import OBJECTS, Slot, asked_of, tensor
+from ..inputs.signatures import asked_of
+from ..inputs.slots import OBJECTS, Slot, tensor
 from ..inputs.tensors import Arguments, build
 
 _NONE: Final[Arguments] = ((), {})

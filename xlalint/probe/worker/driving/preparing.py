@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..inputs.slots import asked_of, tree_of
+from ..inputs.signatures import asked_of, tree_of
 
 
 def preparations(cls: type, name: str) -> tuple[str, ...]:

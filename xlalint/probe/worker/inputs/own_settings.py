@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any, Final
 
 from .culprits import FailedCall, user_frames_of
-from .slots import asked_of, tree_of
+from .signatures import asked_of, tree_of
 from .tensors import ObjectInput
 
 _MOST: Final = 3

@@ -6,7 +6,6 @@ import ast
 import collections.abc
 import inspect
 import re
-import textwrap
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from ..backends import backend
 from ..code.missing import Missing
 from .documented import described
 from .numbers import SIZE
+from .signatures import of_bases, python_function_of, signature_of, tree_of
 from .tensors import ObjectInput, composed
 from .usage import uses_in
 
@@ -39,28 +39,12 @@ _BY_TYPE: Final[dict[Any, tuple[Choice, ...]]] = {
     str: (Literal("same"), Literal("relu"), Literal("sum"), Literal("float32")),
     type(None): (Literal(None),),
 }
-_ANY: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _DEEPEST: Final = 3
 _LAYERS: Final = re.compile(r"(?:^|_)(?:layers?|n_layers?|num_blocks|depth)$")
 _FEW: Final = 2
 _MOST_HEIRS: Final = 20
 _GREAT: Final = 256
 _PART: Final = 16
-
-
-def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """What something callable takes; a class what its objects are made of, where its metaclass passes anything on."""
-    found = inspect.signature(function)
-    if inspect.isclass(function) and all(one.kind in _ANY for one in found.parameters.values()):
-        made = inspect.signature(function.__init__)
-        return made.replace(parameters=list(made.parameters.values())[1:])
-    return found
-
-
-def asked_of(function: Callable[..., Any], bound: bool = False) -> list[inspect.Parameter]:
-    """The parameters that a call has to fill; `bound`: the first one is the object, or the class, that is there."""
-    parameters = list(signature_of(function).parameters.values())[int(bound) :]
-    return [one for one in parameters if one.default is one.empty and one.kind not in _ANY]
 
 
 @dataclass(frozen=True)
@@ -105,7 +89,7 @@ def slots_of(
     guessed = _guessed(function, group, list(signature.parameters))
     signed = _input_signature(function)
     slots: list[Slot] = []
-    for position, parameter in enumerate([*list(signature.parameters.values())[int(bound) :], *_of_bases(function)]):
+    for position, parameter in enumerate([*list(signature.parameters.values())[int(bound) :], *of_bases(function)]):
         name = parameter.name
         # As people call: some decorators (`tf.custom_gradient`) do not take names. Objects are made with names.
         positional = parameter.kind is inspect.Parameter.POSITIONAL_ONLY or (
@@ -159,23 +143,6 @@ def _guessed(function: Callable[..., Any], group: str, names: Sequence[str]) -> 
     uses = uses_in(tree_of(function), names) if group == "call" else {}
     joined = {name: uses[name].joined(said.get(name)) if name in uses else said.get(name) for name in names}
     return {name: form for name, form in joined.items() if form is not None}
-
-
-def _of_bases(cls: Any) -> Iterator[inspect.Parameter]:
-    """What a class that only passes on what it is made of needs for the class that says what that is."""
-    makers = [vars(base).get("__init__") for base in cls.__mro__] if inspect.isclass(cls) else []
-    for number, made in enumerate(filter(inspect.isfunction, makers)):
-        parameters = list(inspect.signature(made).parameters.values())[1:]
-        named = [one for one in parameters if one.kind not in _ANY]
-        if number:
-            yield from (one.replace(kind=one.KEYWORD_ONLY) for one in named if one.default is one.empty)
-        if named or not any(one.kind is one.VAR_KEYWORD for one in parameters):
-            return
-
-
-def python_function_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The Python function that `tf.function` has wrapped."""
-    return typing.cast("Callable[..., Any]", getattr(function, "python_function", function))
 
 
 def _choices(
@@ -476,11 +443,3 @@ def _asked(function: Callable[..., Any]) -> frozenset[str]:
             case ast.BoolOp(values=values):
                 tests += values
     return frozenset(test.id for test in tests if isinstance(test, ast.Name))
-
-
-def tree_of(function: Callable[..., Any]) -> ast.AST | None:
-    """The syntax of a function or class; None where there is no source."""
-    try:
-        return ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(python_function_of(function)))))
-    except (OSError, TypeError, SyntaxError):
-        return None

@@ -11,7 +11,7 @@ class Trainer:
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Sized
 from typing import Any, Final, TypeAlias
 
 import tensorflow as tf  # type: ignore[import-untyped]
@@ -33,17 +33,20 @@ OUT_OF_SCOPE: Final = ("out of scope", "cannot be accessed from here", "inaccess
 _Anew: TypeAlias = Callable[[], tuple[Any, Callable[[], Any]]]
 
 
-def kept(driven: Driven, rules: tuple[str, ...], wanted: frozenset[Line]) -> Iterator[Observation]:
-    """What is seen of a driven method, or of the call of an object, at lines that findings of some rules stand on."""
-    for name, seen in ((OF_STATE, _state), (OF_WEIGHTS, _weights)):
+def kept(
+    driven: Driven, rules: Collection[str], wanted: Iterable[Line], decorators: Iterable[Line]
+) -> Iterator[Observation]:
+    """What is seen of a driven method, or of the call of an object, at lines in question, and at those of its
+    decorators."""
+    for name, seen, lines in ((OF_STATE, _state, wanted), (OF_WEIGHTS, _weights, decorators)):
         if name in rules and driven.anew is not None:
             try:
-                yield from seen(driven.anew, driven.autograph, sorted(wanted))
+                yield from seen(driven.anew, driven.autograph, lines)
             except Exception:  # of any kind: nothing is known of it
                 continue
 
 
-def _state(anew: _Anew, autograph: bool, lines: list[Line]) -> Iterator[Observation]:
+def _state(anew: _Anew, autograph: bool, lines: Iterable[Line]) -> Iterator[Observation]:
     """How the attributes that lines name differ after eager calls and after those of a traced function."""
     plain, call = anew()
     with backend.eager_execution():
@@ -92,7 +95,7 @@ def _attributes_at(path: str, line: int) -> list[str]:
     return list(dict.fromkeys(one.attr for one in found if isinstance(one.value, ast.Name) and one.value.id == "self"))
 
 
-def _weights(anew: _Anew, autograph: bool, lines: list[Line]) -> Iterator[Observation]:
+def _weights(anew: _Anew, autograph: bool, lines: Iterable[Line]) -> Iterator[Observation]:
     """Whether a call gives the same whatever its weights are assigned, and eager execution does not."""
     thing, call = anew()
     first = leaves(call())
@@ -103,4 +106,4 @@ def _weights(anew: _Anew, autograph: bool, lines: list[Line]) -> Iterator[Observ
         plain = leaves(call())
     if not difference(first, again) and difference(plain, again):
         said = "a call gives the same after other values are assigned to its weights, and eager execution does not"
-        yield Observation(DIVERGES, said, tuple(Spot(*one) for one in lines), per=WEIGHTS)
+        yield from (Observation(DIVERGES, said, (Spot(*one),), per=WEIGHTS) for one in lines)
