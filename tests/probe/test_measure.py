@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xlalint.probe.process import Interpreter, Limits, Worker
-from xlalint.probe.protocol import FAILS, RECOMPILES, Outcome, Plan, Spot
+from xlalint.probe.protocol import FAILS, RECOMPILES, SHAPES, Outcome, Plan, Spot
 from xlalint.probe.target import Given, Target
 
 pytestmark = pytest.mark.compiler
@@ -209,6 +209,14 @@ def measured(worker: Worker, file: Path, name: str, autograph: bool | None = Non
     given = tuple(Given(None, spec) for spec in INPUTS.get(name, ("f32[4]",)))
     target = Target(str(file), name, given=given, roots=(str(file.parent),), autograph=autograph)
     return worker.ask(target, Plan(), Limits(function=300.0))
+
+
+def test_shapes_that_eager_execution_takes_are_no_matter_of_the_compiler(worker: Worker, tmp_path: Path) -> None:
+    path = tmp_path / "pooled.py"
+    path.write_text("import tensorflow as tf\n\ndef f(x):\n    return tf.nn.max_pool2d(x, (3, 3), 1, 'SAME')\n")
+    target = Target(str(path), "f", given=(Given(None, "f32[4, 4, 4, 4, 4]"),), roots=(str(path),))
+    [seen] = worker.ask(target, Plan(), Limits()).observations
+    assert (seen.kind, seen.per, [spot.line for spot in seen.spots]) == (FAILS, SHAPES, [4])
 
 
 def expected(name: str) -> set[tuple[int, str]]:

@@ -137,6 +137,8 @@ class Call:
 
 # What differs because it is drawn once, when a function is traced.
 CHANCE: Final = "chance"
+# What is refused because of the shapes of inputs.
+SHAPES: Final = "shapes"
 # What of an object a trace keeps that eager execution computes at each call.
 STATE: Final = "state"
 WEIGHTS: Final = "weights"
@@ -149,9 +151,9 @@ class Observation:
     """One thing that XLA did: its kind, where in the user's code as far as that was found, and a sentence.
 
     `per`: for a recompilation, `value`, `shape` or NESTED, for a difference CHANCE where Python draws numbers, STATE or
-    WEIGHTS of an object that a trace keeps; `gradient`: seen in the gradient only; `ops`: the operations that it is
-    about, `lacking`: because they have no kernel; `sources`: where the selections by data are made from which what
-    differs is computed; `extreme`: seen with values only that the code may not be made for.
+    WEIGHTS of an object that a trace keeps, for a failure SHAPES; `gradient`: seen in the gradient only; `ops`: the
+    operations that it is about, `lacking`: because they have no kernel; `sources`: where the selections by data are
+    made from which what differs is computed; `extreme`: seen with values only that the code may not be made for.
     """
 
     kind: str

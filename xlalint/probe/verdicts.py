@@ -27,6 +27,7 @@ from .protocol import (
     KINDS,
     NESTED,
     RECOMPILES,
+    SHAPES,
     STATE,
     TENSORFLOW,
     TPU_BOUNDED,
@@ -87,8 +88,7 @@ _OF_SIZES: Final = frozenset(("size-from-value", "position-from-value"))
 _BRANCH: Final = "branch-on-tensor"
 _INDEX: Final = "unchecked-index"  # out of range only where the program may be given such a value
 _UNROLLED: Final = "unrolled-loop"  # which speaks of the time that a compilation takes
-# Of ranks and names that eager execution takes, and real inputs may not have; branches that cannot run raise it, too.
-_OF_INPUTS: Final = re.compile(r"\bShape must be (?:at (?:least|most) )?rank \d|is not a valid (?:root )?scope name")
+_OF_NAMES: Final = re.compile(r"is not a valid (?:root )?scope name")  # which are guessed, too
 _OF_BRANCHES: Final = "XLA1"
 _EMULATED: Final = "a TPU computes with 32 bits, and uses several such numbers for one"
 
@@ -246,8 +246,8 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
         return None
     if observation.extreme and (finding.name not in OF_EXTREMES or (finding.name == _INDEX and by_callers(finding))):
         return None
-    if _OF_INPUTS.search(observation.text) and not finding.code.startswith(_OF_BRANCHES):
-        return None
+    if _is_of_inputs(observation) and not finding.code.startswith(_OF_BRANCHES):
+        return None  # branches that cannot run raise it as well
     if _ONLY_OF.get(observation.per, finding.name) != finding.name:
         return None
     if finding.name == OF_GPUS and observation.kind != GPU_FAILS:
@@ -267,6 +267,11 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
     if observation.gradient and of_function and finding.name not in OF_GRADIENTS:
         return None  # it says what becomes of the function itself, which compiles
     return fits, _EFFECTS.get(observation.kind) is effect, location.own
+
+
+def _is_of_inputs(observation: Observation) -> bool:
+    """Whether something fails for shapes or names that eager execution takes, and that real inputs may not have."""
+    return observation.per == SHAPES or _OF_NAMES.search(observation.text) is not None
 
 
 def _lacks(op: str) -> bool:
@@ -340,11 +345,7 @@ def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
             continue
         if observation.kind == DIVERGES and one.run.outcome.random:
             continue  # rules tell of seeds that the source fixes; by others nobody asks for the same numbers
-        if (
-            observation.extreme
-            or observation.per in _ONLY_OF
-            or (_OF_INPUTS.search(observation.text) and not target.given)
-        ):
+        if observation.extreme or observation.per in _ONLY_OF or (_is_of_inputs(observation) and not target.given):
             continue  # what no rule warns of where such inputs come is no problem by itself
         if not observation.spots and observation is not min(one.run.outcome.observations, key=_gravity):
             continue  # a consequence of something else, as far as anybody can tell

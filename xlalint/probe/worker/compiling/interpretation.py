@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from xlalint.probe.protocol import BOUNDED, FAILS, RECOMPILES, TRACE, Call, Observation, Spot, Trouble
+from xlalint.probe.protocol import BOUNDED, FAILS, RECOMPILES, SHAPES, TRACE, Call, Observation, Spot, Trouble
 from xlalint.probe.statements import statements
 
 from .hlo import bounded_ops, changed_ops
 
+_OF_SHAPES: Final = "with input shapes: "  # as TensorFlow ends what its operations say of shapes that they refuse
 # By the user's lines that made them, innermost first, the types of operations.
 Made: TypeAlias = Mapping[tuple[Spot, ...], tuple[str, ...]]
 # From the names of operations to that.
@@ -26,7 +27,8 @@ def failure(error: Trouble, of: str, within: str, gradient: bool) -> Observation
     else:
         said = f"XLA cannot compile {of}: {error.message}"
     ops = error.ops or error.made
-    return Observation(FAILS, said, error.spots, gradient=gradient, ops=ops, lacking=bool(error.ops))
+    per = SHAPES if error.stage == TRACE and _OF_SHAPES in error.text else ""
+    return Observation(FAILS, said, error.spots, per, gradient=gradient, ops=ops, lacking=bool(error.ops))
 
 
 def recompilations(
