@@ -305,3 +305,38 @@ def test_an_older_keras_is_named_where_it_helps(statement: str, older: bool, tmp
     (tmp_path / "layers.py").write_text(FORMS.format(statement=statement), encoding="utf-8")
     found = [one.message for one in check([tmp_path], Settings()).findings if one.code in ("XLA103", "XLA104")]
     assert ["(Keras 2 converts it)" in message for message in found] == [older], found
+
+
+OWN_LAYER: Final = """\
+import tensorflow as tf
+
+class Clip(tf.keras.layers.Layer):
+    def call(self, x):
+        if tf.reduce_sum(x) > 0:
+            x = x * 2.0
+        return x
+"""
+# What a package requires, and how grave it is then what a layer of it does that compiled code can do nowhere.
+REQUIRED: Final = {
+    "tensorflow==1.13.1": Severity.INFO,
+    "tensorflow-gpu~=1.15": Severity.INFO,
+    "tensorflow<2": Severity.INFO,
+    "tensorflow>=1.13": Severity.WARNING,
+    "tensorflow==2.10": Severity.WARNING,
+    "tensorflow_probability==0.6.0": Severity.WARNING,
+}
+
+
+@pytest.mark.parametrize("required", REQUIRED)
+def test_tensorflow_1_compiles_what_asks_for_it_alone(required: str, tmp_path: Path) -> None:
+    """There is no default of Keras by which the users of a package may have it compiled."""
+    package = tmp_path / "clips"
+    package.mkdir()
+    (package / "__init__.py").write_text("", encoding="utf-8")
+    (package / "clip.py").write_text(OWN_LAYER, encoding="utf-8")
+    setup = (
+        f"from setuptools import setup\n\nsetup(name='clips', packages=['clips'], install_requires=['{required}'])\n"
+    )
+    (tmp_path / "setup.py").write_text(setup, encoding="utf-8")
+    found = [each.severity for each in check([tmp_path], Settings(keras=2)).findings if each.code == "XLA101"]
+    assert found == [REQUIRED[required]]

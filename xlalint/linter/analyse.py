@@ -35,7 +35,7 @@ from ..analysis.fixpoint.recursion import deep_recursion
 from ..analysis.interpreter.contexts import Run
 from ..analysis.interpreter.events import Event
 from ..analysis.program.backends import ON_TENSORFLOW, Ran, Required, backends, is_distributed, is_of_tensorflow
-from ..analysis.program.exposure import NOT_EXPOSED, Exposed, exposures
+from ..analysis.program.exposure import LIBRARY, NOT_EXPOSED, Exposed, exposures
 from ..analysis.program.guards import allowed
 from ..analysis.program.signs import ModuleSigns
 from ..findings.codes import UNFINISHED_FILE
@@ -109,6 +109,7 @@ class Analysis:
         self._text = sum(inputs.facts[file.display].size for file in checked)
         self._world = World(self._files, self._linted, self._digest)
         self._keras_near = inputs.keras_near(settings)
+        self._of_tensorflow_1 = inputs.of_tensorflow_1
         self._near = inputs.settings_near(settings)
         self._folders = {file.display: file.path.parent for file in inputs.files}
         self._records = None
@@ -294,7 +295,7 @@ class Analysis:
         """The settings for a file, by its absolute path or that which reports show."""
         if not self._near:
             return self._settings
-        return self._near.get(self._folders.get(path) or Path(path).parent, self._settings)
+        return self._near.get(self._folder_of(path), self._settings)
 
     def _judge(self, ends: Sequence[End], outcome: Outcome) -> None:
         """Put together what the partitions found."""
@@ -370,7 +371,10 @@ class Analysis:
 
     def _keras_at(self, path: str) -> int | None:
         """The Keras that runs a file, where settings or requirements say so."""
-        return self._keras_near.get(self._folders.get(path) or Path(path).parent, self._settings.keras)
+        return self._keras_near.get(self._folder_of(path), self._settings.keras)
+
+    def _folder_of(self, path: str) -> Path:
+        return self._folders.get(path) or Path(path).parent
 
     def _exposed(self, modules: Iterable[ModuleSigns]) -> Callable[[str], Exposed]:
         """How sure it is of a file that XLA compiles its program, by its path as reports show it."""
@@ -381,7 +385,9 @@ class Analysis:
         def exposed(path: str) -> Exposed:
             seen, told = shown.get(path, NOT_EXPOSED), _told_exposure(self._settings_at(path))
             if told is None:
-                return seen
+                by_default = seen.keras_decides or seen.shown == LIBRARY.shown
+                old = by_default and self._folder_of(path) in self._of_tensorflow_1
+                return Exposed(Exposure.NONE, whole=seen.whole, keras_2=True) if old else seen
             whole = told.whole and seen.whole
             return Exposed(told.exposure, told.shown, whole, keras_2=seen.keras_2, told=True, trains=seen.trains)
 

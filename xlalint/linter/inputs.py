@@ -160,6 +160,11 @@ class Inputs:
             self._required = required_near(self.folders)
         return self._required
 
+    @property
+    def of_tensorflow_1(self) -> frozenset[Path]:
+        """The folders of files that TensorFlow 1 runs, by what their projects require."""
+        return frozenset(folder for folder, one in self.required.items() if one.tensorflow_1)
+
     def jax(self, settings: Settings) -> Jax:
         """What the files that are checked say of JAX; the settings and the requirements, too, choose it."""
         told = [settings.backends, *(here.backends for here in self.settings_near(settings).values())]
@@ -178,6 +183,7 @@ class Inputs:
         """What findings depend on of the settings of the run and of its folders; the same in every process."""
         yield from settings_parts(settings)
         yield repr(sorted(self.keras_near(settings).items()))
+        yield repr(sorted(map(str, self.of_tensorflow_1)))
         yield repr(
             [(str(folder), sorted(one.backends)) for folder, one in sorted(self.required.items()) if one.backends]
         )

@@ -33,6 +33,7 @@ _FUZZY: Final = re.compile(r"\A=(?!=)\s*(?P<version>[^=\s]+).*")  # what pip wri
 
 # The distributions that bring TensorFlow; the GPU one stopped at 2.12.
 _TENSORFLOW: Final = frozenset(("tensorflow", "tensorflow-cpu", "tensorflow-macos", "tensorflow-intel"))
+_WITH_GPU: Final = _TENSORFLOW | {"tensorflow-gpu"}
 _KERAS_2_ONLY: Final = frozenset(("tf-keras", "tf-keras-nightly", "tensorflow-gpu"))
 _BRINGS_KERAS: Final = _TENSORFLOW | _KERAS_2_ONLY | {"keras"}
 _KERAS_3_ARRIVED: Final = (2, 16)  # TensorFlow 2.16 is the first whose `tf.keras` is Keras 3
@@ -63,11 +64,13 @@ def _first_of_project(paths: Iterable[Path], told: Callable[[Iterable[str]], _T 
 @dataclass(frozen=True, slots=True)
 class Required:
     """What requirements say that name TensorFlow or Keras. `keras`: 2 or 3, None where they leave it open; `backends`:
-    what they have Keras 3 run on, where JAX is among it; `file`: where they stand."""
+    what they have Keras 3 run on, where JAX is among it; `file`: where they stand; `tensorflow_1`: no later one runs
+    the code, and none of these compiles what does not ask for it."""
 
     keras: int | None
     backends: frozenset[Backend]
     file: Path
+    tensorflow_1: bool = False
 
 
 def required_near(folders: Iterable[Path]) -> dict[Path, Required]:
@@ -104,7 +107,8 @@ def _said_in(folder: Path) -> Required | None:
         requirements = _requirements(file, read)
         if any((found := _named(text)) is not None and found[0] in _BRINGS_KERAS for text in requirements):
             needed = _requirements(file, _dependencies) if file.name == _PYPROJECT else requirements
-            said.append(Required(keras_of(requirements), backends_of(needed), file))
+            old = any(map(_is_tensorflow_1, requirements))
+            said.append(Required(keras_of(requirements), backends_of(needed), file, old))
             if said[0].keras is not None:
                 return said[0]
     deciding = [one for one in said if one.keras is not None]
@@ -136,6 +140,12 @@ def keras_of(requirements: Iterable[str]) -> int | None:
     """2 or 3 as far as the requirements decide it."""
     verdicts = {verdict for text in requirements if (verdict := _verdict(text)) is not None}
     return min(verdicts, default=None)  # what works with Keras 2 too must keep Keras 2's promises
+
+
+def _is_tensorflow_1(requirement: str) -> bool:
+    """Whether it asks for a TensorFlow before the second."""
+    found = _named(requirement)
+    return found is not None and found[0] in _WITH_GPU and _side(found[1], (2,)) == 2
 
 
 def tensorflow_of(requirements: Iterable[str]) -> str | None:

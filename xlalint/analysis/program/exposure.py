@@ -40,7 +40,7 @@ class Exposed(Struct, frozen=True):
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)
 _LINE_BY_LINE: Final = Exposed(Exposure.NONE, eager=True)
-_LIBRARY: Final = Exposed(Exposure.LIKELY, "the package defines Keras classes, which its users may compile")
+LIBRARY: Final = Exposed(Exposure.LIKELY, "the package defines Keras classes, which its users may compile")
 _LEVELS: Final = {
     Shows.XLA: Exposure.CERTAIN,
     Shows.TPU: Exposure.CERTAIN,
@@ -81,7 +81,7 @@ def exposures(
             parts = {graph.unit[file]: True for file, sign in graph.of(shows) if file in signs and sign.line}
             on_others.update(graph.programs(parts))
     fragments = {file for file, sign in graph.of(Shows.PERHAPS) if not sign.line}
-    libraries = dict.fromkeys(graph.libraries(used), _LIBRARY)
+    libraries = dict.fromkeys(graph.libraries(used), LIBRARY)
     units = {**spread(libraries, graph.imports), **units}
     found = {file: units.get(unit, NOT_EXPOSED) for file, unit in graph.unit.items()}
     found |= {
