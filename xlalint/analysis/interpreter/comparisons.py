@@ -33,7 +33,7 @@ from ..domain.values import (
 from ..domain.varying_shapes import LENGTHS
 from ..files.unit import Location
 from ..library.class_checks import is_instance
-from .contexts import NOT_TRACED
+from .contexts import NOT_TRACED, ContextKind
 from .dimensions import ask_for_none, report_operands
 from .events import BranchOn, TruthOf
 from .frames import Frame
@@ -159,8 +159,10 @@ class Comparisons(Interpreter):
             for each in (each for number in numbers for each in number.varies):
                 if each.kind not in LENGTHS:
                     frame.compared.add(each.location)
-                elif not few:
+                elif not few and frame.context.kind is ContextKind.HOST:
                     frame.compared.update((each.location, Location(frame.unit, node)))
+                elif not few:
+                    frame.compared.add(each.location)
         equality = isinstance(sign, cst.Equal | cst.NotEqual)
         if not equality or (isinstance(left, Static) and isinstance(right, Static)):
             how = "equality" if equality else "comparison"

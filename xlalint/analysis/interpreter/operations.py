@@ -41,7 +41,7 @@ from ..domain.values import (
 from ..domain.varying_shapes import LAST, LENGTHS, PADDING
 from ..files.unit import Location
 from ..record import replace
-from .contexts import NOT_TRACED
+from .contexts import NOT_TRACED, ContextKind
 from .counting import rows
 from .dimensions import ask_for_none, report_operands
 from .events import Consume, DivideBy, TruthOf
@@ -102,7 +102,7 @@ class Operations(Interpreter):
 
     def _binary(self, frame: Frame, node: cst.BinaryOperation) -> Value:
         left, right = self.evaluate(frame, node.left), self.evaluate(frame, node.right)
-        if type(node.operator) is cst.Modulo and frame.context.kind in NOT_TRACED:
+        if type(node.operator) is cst.Modulo and frame.context.kind is ContextKind.HOST:
             frame.compared.add(Location(frame.unit, node))  # `if step % 128 == 0:`
         return self.operate(frame, node, node.operator, left, right)
 
