@@ -8,7 +8,7 @@ from typing import ClassVar
 from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
 from ..domain.kinds import settled
-from ..domain.values import UNKNOWN, Deferred, Unknown, Value
+from ..domain.values import UNKNOWN, Deferred, Module, Unknown, Value
 from ..program import customary_names as libraries
 from ..program.python_library import BUILTINS
 from .captured import captured
@@ -29,7 +29,7 @@ class Names(Interpreter):
                     value = scope.env[name] = settled(value)
                 return captured(frame, value) if scope.context.kind is ContextKind.HOST else value
             scope = scope.parent
-        found = frame.module.lookup(name)
+        found = self._of_module(frame.module, name)
         if found is not None:
             return found if frame.module in self.fragments else captured(frame, found)
         if name in BUILTINS:
@@ -39,6 +39,14 @@ class Names(Interpreter):
         if name in ("__name__", "__file__", "__doc__"):
             return libraries.MODULE_STRING
         return None
+
+    def _of_module(self, module: Module, name: str) -> Value | None:
+        """The value of a module's name: of one that a branch or a loop of its top-level code binds, while that runs and
+        calls the function that reads it."""
+        top = self.module_frames.get(module)
+        if top is not None and top.env is not None and name in top.env and name not in module.values:
+            return settled(top.env[name])
+        return module.lookup(name)
 
     def undefined(self, frame: Frame, name: str) -> Value:
         """A name that nothing binds: of a fragment, if the file is one."""
