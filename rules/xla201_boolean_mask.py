@@ -4,6 +4,8 @@
 Reports `x[mask]` and calls such as `tf.boolean_mask(x, mask)` if the mask depends on the value of a tensor. If the
 selection feeds an operation that XLA gets wrong, the finding names that operation and its line.
 
+A tensor takes no item assignment: `x[mask] = value` raises TypeError during tracing.
+
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. The selection compiles with a bounded dynamic shape, such as
 `f32[<=6]`: a buffer of the maximum size, and the actual size beside it. What happens next depends on the operation that
@@ -92,6 +94,7 @@ from ._jax import MASK, fails
 
 # The parameters that hold the values and the mask.
 SELECTIONS = {"tf.boolean_mask": ("tensor", "mask"), "tnp.compress": ("a", "condition")}
+NO_ITEMS = "a tensor takes no item assignment, so this raises TypeError"
 OF_NUMPY = "compute this mask with NumPy, or inside the function: XLA gets a tensor from outside as an argument"
 
 
@@ -101,6 +104,19 @@ class BooleanMask(Rule):
     handles = (IndexWith, ApiCall, Consume)
     apis = frozenset(SELECTIONS)
     bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    x[x > 0] = 1.0
+    return x
+""",
+            ["x[x > 0]"],
+            None,
+            effect=Effect.FAILS,
+            help="tf.where(x > 0, VALUE, x)",
+            why="eager execution raises TypeError as well",
+        ),
         Bad(
             """
 @tf.function(jit_compile=True)
@@ -406,6 +422,11 @@ def f(x, labels):
                 if tensor.bounded is not None:
                     self._consumers.setdefault(tensor.bounded.location, []).append(event)
                 yield from self._shapes.consumed(event)
+            case IndexWith(base=base, index=(index,), node=node, store=True):
+                if as_tensor(base) and (mask := as_tensor(index, Dependence.CAPTURED)) and mask.is_mask:
+                    what, code = f"assignment to `{brief(node)}`", event.location.unit.code
+                    help = f"tf.where({code(node.slice[0])}, VALUE, {code(node.value)})"
+                    yield Draft(f"{what}: {NO_ITEMS}", Effect.FAILS, help, jax=fails(what, NO_ITEMS))
             case IndexWith(base=base, index=(index,), node=node) if (
                 mask := as_tensor(index, Dependence.CAPTURED)
             ) and mask.is_mask:
