@@ -464,6 +464,18 @@ def test_what_a_script_runs_line_by_line_is_not_compiled(
     assert [(one.path, one.code, one.severity) for one in found] == [(str(tmp_path / "parts.py"), "XLA201", severity)]
 
 
+@pytest.mark.parametrize(
+    ("before", "severity"),
+    [("step(tf.ones([4]))", Severity.WARNING), ("positive(tf.ones([4]))", Severity.INFO)],
+)
+def test_what_ran_before_the_switch_was_compiled(tmp_path: Path, before: str, severity: Severity) -> None:
+    program = EAGER.format(switch="").replace("step(tf.ones([4]))", f"{before}\ntf.config.run_functions_eagerly(True)")
+    (tmp_path / "parts.py").write_text("def positive(x):\n    return x[x > 0]\n", encoding="utf-8")
+    (tmp_path / "train.py").write_text(f"{program}\nprint(step(tf.ones([4])))\n", encoding="utf-8")
+    found = check([tmp_path], Settings()).findings
+    assert [(one.code, one.severity) for one in found] == [("XLA201", severity)]
+
+
 LOSS: Final = """\
 import numpy as np
 import tensorflow as tf

@@ -26,6 +26,21 @@ def is_tape(value: Value) -> bool:
     return isinstance(value, ApiObject) and value.api == _TAPE and value.method is None
 
 
+def has_run_compiled(frame: Frame) -> bool:
+    """Whether the code so far has called something that is traced, or fitted a model: what it turns off now comes too
+    late for that."""
+    pending, seen = [frame.summary], {frame.summary}
+    while pending:
+        summary = pending.pop()
+        if summary.context.kind in _GRAPHS or summary.evaluates:
+            return True
+        for _, callee in summary.calls:
+            if callee not in seen:
+                seen.add(callee)
+                pending.append(callee)
+    return False
+
+
 def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Context:
     """The context of the code that a tape records; says that no program is made of it, and what it is passed."""
     context = frame.context

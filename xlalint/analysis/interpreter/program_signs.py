@@ -10,6 +10,7 @@ from ..library.call_kinds import KERAS_INPUTS
 from ..library.keras_2 import ended_with_keras_2
 from ..library.strategies import is_strategy, places_softly, runs_eagerly, shows_xla, turns_clustering_on
 from ..program.signs import Shows
+from .eager_steps import has_run_compiled
 from .frames import Frame
 from .interface import Interpreter
 
@@ -27,7 +28,7 @@ def _shown(interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str
         yield Shows.XLA if name.startswith("tf.xla.") else Shows.TPU
     if turns_clustering_on(name, bound):
         yield Shows.CLUSTERS
-    if runs_eagerly(name, bound) and frame.is_module and not frame.conditional:
+    if runs_eagerly(name, bound) and frame.is_module and not frame.conditional and not has_run_compiled(frame):
         yield Shows.EAGER
     if places_softly(name, bound):
         yield Shows.SOFT
