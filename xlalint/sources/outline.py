@@ -249,7 +249,7 @@ def _outline_block(statement: _Block, result: Outline) -> None:
     for name, bindings in inner.bindings.items():
         result.bindings.setdefault(name, []).extend(bindings)
     result.stars.extend(inner.stars)
-    told = _told_several_ways(statement, inner)
+    told = _told_several_ways(statement, inner) | _told_again(inner, result)
     for name in told:
         del inner.literals[name]
     for name, value in inner.literals.items():
@@ -306,6 +306,12 @@ def _told_several_ways(statement: _Block, inner: Outline) -> set[str]:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in inner.literals:
                 constants.setdefault(name, set()).add(ast.dump(value))
     return {name for name, values in constants.items() if len(values) > 1 or name in inner.bindings}
+
+
+def _told_again(inner: Outline, before: Outline) -> set[str]:
+    """The names that a block binds to another constant than the code in front of it: a default, which it may leave."""
+    again = inner.literals.keys() & before.literals.keys()
+    return {name for name in again if ast.dump(inner.literals[name]) != ast.dump(before.literals[name])}
 
 
 def _is_literal(value: ast.expr) -> bool:

@@ -655,6 +655,9 @@ class Module(Hashable, Protocol):
     def lookup(self, name: str) -> Value | None:
         """What the module binds to `name`; None if nothing."""
 
+    def bind_defaults(self) -> None:
+        """Bind the constants that the module's code, which is about to run, may bind again."""
+
     def all_imported(self) -> Iterator[Value | None]:
         """The values of the names that imports bind."""
 

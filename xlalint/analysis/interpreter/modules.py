@@ -68,6 +68,7 @@ class Modules(Interpreter):
         return not any(unit is not None and is_of_script(unit.tree, shows) for unit in units)
 
     def _run_module(self, frame: Frame) -> None:
+        frame.module.bind_defaults()
         for stretch in frame.module.outline.code:
             unit = self.unit_of(frame.module, stretch.first, stretch)
             if unit is None:

@@ -222,6 +222,11 @@ class ProjectModule:
                 return found
         return None
 
+    def bind_defaults(self) -> None:
+        for name, written in self.outline.literals.items():
+            if name in self.outline.assigned:
+                self.values.setdefault(name, _literal(written))
+
     def _candidates(self, name: str) -> Sequence[Binding]:
         """What may bind a name: of definitions one below the other the last, of those in branches any."""
         bindings = self.outline.bindings.get(name, ())
