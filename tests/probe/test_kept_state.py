@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from xlalint.probe.process import Interpreter, Limits, Worker
-from xlalint.probe.protocol import DIVERGES, FAILS, NESTED, RECOMPILES, STATE, WEIGHTS, Observation, Plan
-from xlalint.probe.refutation import OF_THEMSELVES
+from xlalint.probe.protocol import DIVERGES, FAILS, NESTED, OF_THEMSELVES, RECOMPILES, STATE, WEIGHTS, Observation, Plan
 from xlalint.probe.target import Target
 
 CODE = """\

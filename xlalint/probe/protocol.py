@@ -42,6 +42,13 @@ LINE: Final = "line"
 # The variable of the environment that names a folder of further packages, behind those of the interpreter.
 PACKAGES: Final = "XLALINT_PACKAGES"
 
+# Rules that ask for a measurement of their own: those about what an object holds after it was traced, and the one about
+# a `tf.function` of which compiled code takes the gradient.
+OF_STATE: Final = "state-while-tracing"
+OF_WEIGHTS: Final = "frozen-weights"
+OF_NESTED: Final = "nested-gradient"
+OF_THEMSELVES: Final = frozenset((OF_STATE, OF_WEIGHTS, OF_NESTED))
+
 # Limits are seconds of the processor; what waits gets so many times as many on the clock.
 WAITING: Final = 2.0
 

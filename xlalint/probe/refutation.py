@@ -51,16 +51,6 @@ OF_CHECKS: Final = frozenset(("ignored-assertion",))
 # The rule about numbers that are drawn by chance.
 OF_CHANCE: Final = "random-numbers"
 
-# Those about what an object holds after it was traced.
-OF_STATE: Final = "state-while-tracing"
-OF_WEIGHTS: Final = "frozen-weights"
-
-# The rule about a `tf.function` of which compiled code takes the gradient.
-OF_NESTED: Final = "nested-gradient"
-
-# Rules that ask for a measurement of their own.
-OF_THEMSELVES: Final = frozenset((OF_STATE, OF_WEIGHTS, OF_NESTED))
-
 # The rule about what no GPU holds.
 OF_GPUS: Final = "int32-variable"
 

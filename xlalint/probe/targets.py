@@ -17,8 +17,8 @@ from ..sources.text import UnreadableSource
 from .callers import Callers
 from .definitions import Definition, FileDefinitions
 from .knowledge import Knowledge, knowledge_of
-from .protocol import PROGRAM
-from .refutation import OF_CHECKS, OF_EXTREMES, OF_LAUNCHES, OF_THEMSELVES
+from .protocol import OF_THEMSELVES, PROGRAM
+from .refutation import OF_CHECKS, OF_EXTREMES, OF_LAUNCHES
 from .target import Frame, Given, Parameter, Target
 
 _FACTORY: Final = "factory:"

@@ -18,6 +18,7 @@ from xlalint.probe.protocol import (
     DIVERGES,
     FAILS,
     GPU,
+    OF_NESTED,
     OF_XLA,
     PROGRAM,
     RECOMPILES,
@@ -26,7 +27,6 @@ from xlalint.probe.protocol import (
     Outcome,
     Plan,
 )
-from xlalint.probe.refutation import OF_NESTED
 from xlalint.probe.target import Target
 
 from .backends import backend

@@ -16,8 +16,7 @@ from typing import Any, Final, TypeAlias
 
 import tensorflow as tf  # type: ignore[import-untyped]
 
-from xlalint.probe.protocol import DIVERGES, FAILS, STATE, WEIGHTS, Observation, Spot
-from xlalint.probe.refutation import OF_STATE, OF_WEIGHTS
+from xlalint.probe.protocol import DIVERGES, FAILS, OF_STATE, OF_WEIGHTS, STATE, WEIGHTS, Observation, Spot
 
 from ...backends import backend
 from ...driving.driven import Driven
