@@ -41,16 +41,7 @@ from .protocol import (
     Outcome,
     Spot,
 )
-from .refutation import (
-    OF_CHANCE,
-    OF_EXTREMES,
-    OF_GPUS,
-    OF_GRADIENTS,
-    ops_of,
-    outside,
-    where,
-    why_open,
-)
+from .refutation import OF_CHANCE, OF_EXTREMES, OF_GPUS, OF_GRADIENTS, ops_of, outside, where, why_open
 from .statements import Statements
 from .target import Target
 

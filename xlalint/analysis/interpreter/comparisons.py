@@ -157,12 +157,11 @@ class Comparisons(Interpreter):
             numbers = [side for side in (left, right) if isinstance(side, Static)]
             few = any(number.constant in _FEW for number in numbers)
             for each in (each for number in numbers for each in number.varies):
-                if each.kind not in LENGTHS:
+                length = each.kind in LENGTHS
+                if not (length and few):
                     frame.compared.add(each.location)
-                elif not few and frame.context.kind is ContextKind.HOST:
-                    frame.compared.update((each.location, Location(frame.unit, node)))
-                elif not few:
-                    frame.compared.add(each.location)
+                    if length and frame.context.kind is ContextKind.HOST:
+                        frame.compared.add(Location(frame.unit, node))
         equality = isinstance(sign, cst.Equal | cst.NotEqual)
         if not equality or (isinstance(left, Static) and isinstance(right, Static)):
             how = "equality" if equality else "comparison"
