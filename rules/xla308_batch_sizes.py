@@ -20,6 +20,7 @@ Keras compiles the steps for training, testing and prediction separately. A batc
 
 ## Not flagged
 Other batch sizes in a model's training than in its evaluation, zipped datasets, unknown sizes, padded or full lists.
+Pictures for a model of a TPU strategy that was made for one size, or loaded, are information.
 
 ## Fix safety
 Shown only: results do not depend on the batch size unless the model normalises over the batch.
@@ -48,7 +49,6 @@ SIZES = {
 MODEL = """
 import keras
 import numpy as np
-
 model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
 model.compile("sgd", "mse", jit_compile=True)
 data = tf.data.Dataset.from_tensor_slices((np.ones((64, 4), "float32"), np.ones((64, 1), "float32")))

@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from tests.programs.tpu import CLEAN, NODE, WITH_MISTAKES, Program
+from xlalint.linter.rule import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
@@ -154,3 +155,67 @@ def {name}():
 def test_of_functions_that_nobody_calls_none_is_run_after_another(tmp_path: Path, calls: str, found: list[int]) -> None:
     (tmp_path / "m.py").write_text(f"{TWO_WAYS}\n{calls}")
     assert [one.span.line for one in check([tmp_path], Settings()).findings if one.code == "XLA503"] == found
+
+
+PICTURES = """\
+import os
+
+import cv2
+import tensorflow as tf
+
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+
+def convolved(side):
+    inputs = tf.keras.Input((side, side, 3))
+    return tf.keras.Model(inputs, tf.keras.layers.Conv2D(1, 3)(inputs))
+
+with strategy.scope():
+    model = {made}
+
+for name in os.listdir("pictures"):
+    model.{method}(cv2.imread(name)[None])
+"""
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_on_batch"])
+@pytest.mark.parametrize(
+    ("made", "severity"),
+    {
+        "convolved(64)": Severity.INFO,
+        "convolved(None)": Severity.WARNING,
+        "tf.keras.Sequential([tf.keras.Input((64, 64, 3)), tf.keras.layers.Conv2D(1, 3)])": Severity.INFO,
+        "tf.keras.Sequential([tf.keras.Input((None, None, 3)), tf.keras.layers.Conv2D(1, 3)])": Severity.WARNING,
+        "tf.keras.Sequential([tf.keras.layers.Conv2D(1, 3, input_shape=(64, 64, 3))])": Severity.INFO,
+        "tf.keras.Sequential([tf.keras.layers.Conv2D(1, 3)])": Severity.WARNING,
+        'tf.keras.models.load_model("model.keras")': Severity.INFO,
+    }.items(),
+)
+def test_pictures_have_the_size_that_a_model_says(tmp_path: Path, made: str, severity: Severity, method: str) -> None:
+    (tmp_path / "main.py").write_text(PICTURES.format(made=made, method=method), encoding="utf-8")
+    findings = check([tmp_path], Settings(codes=frozenset({"XLA308"}))).findings
+    assert [finding.severity for finding in findings] == [severity]
+
+
+FOLDERS = """\
+import tensorflow as tf
+
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver({address})
+tf.config.experimental_connect_to_cluster(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input((64, 64, 3)), tf.keras.layers.Flatten(), tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+model.fit(tf.keras.utils.image_dataset_from_directory("pictures", image_size=(64, 64)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "code"),
+    {'"grpc://10.0.0.2:8470"': "XLA504", 'tpu="local"': "XLA302", "": "XLA302"}.items(),
+)
+def test_what_a_node_cannot_read_outweighs_its_last_batch(tmp_path: Path, address: str, code: str) -> None:
+    (tmp_path / "main.py").write_text(FOLDERS.format(address=address), encoding="utf-8")
+    assert [finding.code for finding in check([tmp_path], Settings()).findings] == [code]

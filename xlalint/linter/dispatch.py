@@ -374,11 +374,19 @@ def gravest_of(
         by_place.setdefault((path, span), []).append(_joined(found))
     yield from few_of_a_cause(
         of_all(
-            max(at_place, key=lambda candidate: candidate.gravity).finding,
+            max(at_place, key=lambda candidate: _weight(candidate, exposed)).finding,
             [candidate.finding for candidate in at_place],
         )
         for at_place in by_place.values()
     )
+
+
+def _weight(candidate: Candidate, exposed: Callable[[str], Exposed] | None) -> tuple[Severity, float]:
+    """How grave it is; what a TPU refuses outweighs compilations in a program that only a TPU compiles."""
+    severity, rank = candidate.gravity
+    if candidate.finding.effect is Effect.TPU and exposed is not None and exposed(candidate.finding.path).tpu_alone:
+        return severity, max(rank, GRAVITY[Effect.RECOMPILES] + 0.5)
+    return severity, rank
 
 
 def _run_by(candidate: Candidate, ran: Ran) -> Candidate | None:

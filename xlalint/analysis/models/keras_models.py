@@ -39,6 +39,7 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.array_batches import batches_of
 from ..library.datasets import is_dataset
+from ..library.declared_inputs import as_declared, is_of_one_size
 from ..library.host_shapes import READ
 from ..library.strategies import is_tpu, making_of
 from ..program.parameter_uses import structures_among
@@ -285,7 +286,7 @@ def _run_model(
     for option in _as_compiled(options(model), method):
         run_callbacks(interpreter, frame, option, method, arguments, node)
         if (how := _compiled(interpreter, frame, option, node)) is not None:
-            _run(interpreter, frame, how, method, arguments, node)
+            _run(interpreter, frame, how, method, arguments, node, one_size=is_of_one_size(option))
     return None
 
 
@@ -339,8 +340,16 @@ def _compiled(interpreter: Interpreter, frame: Frame, model: ApiObject | Instanc
 
 
 def _run(
-    interpreter: Interpreter, frame: Frame, how: Compiled, method: str, arguments: Arguments, node: cst.Call
+    interpreter: Interpreter,
+    frame: Frame,
+    how: Compiled,
+    method: str,
+    arguments: Arguments,
+    node: cst.Call,
+    *,
+    one_size: bool = False,
 ) -> None:
+    """The steps of a model run over what it is passed; `one_size`: it was made for inputs of one size."""
     if how.jit is False:
         return
     entry = f"the steps of `{frame.unit.code(node.func)}`, which XLA compiles ({how.why})"
@@ -349,15 +358,10 @@ def _run(
     if certain and method in _PREDICTS:
         report_remade(interpreter, frame, context, node)
     if method in _STEPS:
-        report_feed(
-            interpreter,
-            frame,
-            context,
-            passed_values(arguments, node),
-            node,
-            (how.location, _STEPS[method]),
-            certain=certain,
-        )
+        passed = passed_values(arguments, node)
+        if one_size:
+            passed = [(as_declared(each), where) for each, where in passed]
+        report_feed(interpreter, frame, context, passed, node, (how.location, _STEPS[method]), certain=certain)
         return
     location = Location(frame.unit, node)
     size = arguments.get(_SIZES[method], "batch_size") if method in _SIZES else None
@@ -389,6 +393,8 @@ def _run(
         if value is not None and not datasets and step != "train":
             whole = filtered(value, lambda variation: variation.kind in _WHOLE)
             given.append((whole, where))
+        if one_size:
+            given = [(as_declared(each), place) for each, place in given]
         # Of results that are asked for once, one compilation more is the price of having them all.
         often = method != "predict" or frame.looped or frame.python_loop > 0
         report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=often)
