@@ -24,7 +24,7 @@ The compiled function then gets numbers. A table of small integers can be a tens
 ## Not flagged
 - Functions that `tf.data` maps, code that XLA does not compile, constant strings, and what is computed from them.
 - Layers that set `self.supports_jit = False`, or that take text and lists as Keras's own string layers do, unless
-  compiled code calls them.
+  compiled code calls them, and the text that `fit` passes to such layers; under a TPU strategy it is reported.
 
 ## Fix safety
 Shown only: the work has to move to another part of the program.

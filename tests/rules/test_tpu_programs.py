@@ -219,3 +219,44 @@ model.fit(tf.keras.utils.image_dataset_from_directory("pictures", image_size=(64
 def test_what_a_node_cannot_read_outweighs_its_last_batch(tmp_path: Path, address: str, code: str) -> None:
     (tmp_path / "main.py").write_text(FOLDERS.format(address=address), encoding="utf-8")
     assert [finding.code for finding in check([tmp_path], Settings()).findings] == [code]
+
+
+TEXT = """\
+import tensorflow as tf
+
+{strategy}
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+
+def parse(record):
+    features = {{"x": tf.io.FixedLenFeature([4], tf.float32), "name": tf.io.FixedLenFeature([], tf.string)}}
+    row = tf.io.parse_single_example(record, features)
+    return {row}, 1.0
+
+rows = tf.data.TFRecordDataset("gs://bucket/rows.tfrecord").map(parse).repeat().batch(8)
+model.{method}(rows, {steps}=4)
+"""
+ON_TPU = """\
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+"""
+
+
+@pytest.mark.parametrize(("method", "steps"), [("fit", "steps_per_epoch"), ("evaluate", "steps"), ("predict", "steps")])
+@pytest.mark.parametrize(
+    ("strategy", "row", "found"),
+    [
+        (ON_TPU, "row", True),
+        (ON_TPU, '{"x": row["x"], "id": row["name"]}', True),
+        (ON_TPU, 'row["name"]', True),
+        (ON_TPU, 'row["x"]', False),
+        (ON_TPU, '{"x": row["x"], "long": tf.strings.length(row["name"])}', False),
+        ("strategy = tf.distribute.MirroredStrategy()", "row", False),
+    ],
+)
+def test_a_tpu_has_no_text(tmp_path: Path, strategy: str, row: str, found: bool, method: str, steps: str) -> None:
+    program = TEXT.format(strategy=strategy, row=row, method=method, steps=steps)
+    (tmp_path / "main.py").write_text(program, encoding="utf-8")
+    assert [finding.code for finding in check([tmp_path], Settings()).findings] == ["XLA404"] * found

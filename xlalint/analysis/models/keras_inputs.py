@@ -49,6 +49,11 @@ def beside_inputs(datasets: list[Value]) -> Iterator[Value]:
                 yield from others
 
 
+def elements_of(datasets: list[Value]) -> list[Value]:
+    """The elements of datasets, as far as they are known."""
+    return [dataset.payload for dataset in datasets if isinstance(dataset, ApiObject) and dataset.payload is not None]
+
+
 def batch_of_object(interpreter: Interpreter, frame: Frame, batches: Instance, node: cst.Call) -> Value | None:
     """What an object of the project returns for an index, as Keras asks it: `keras.utils.Sequence`, `PyDataset`."""
     count = interpreter.special(frame, batches, "__len__", (), node)

@@ -48,7 +48,7 @@ from ..record import replace
 from .callbacks import run_callbacks
 from .compilation import asked_by, show_setting
 from .held_layers import report_held
-from .keras_inputs import as_arrays, batch_of_object, beside_inputs, whole_batches, yielded
+from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, whole_batches, yielded
 from .remade_models import report_remade
 
 # The methods of a model that run its compiled steps, with the step that each argument goes through. Of a dataset the
@@ -76,6 +76,7 @@ _STEPS: Final = {
     "test_on_batch": "test",
     "predict_on_batch": "predict",
 }
+_ON_TPU: Final = "a TPU strategy"
 _KERAS_3_DECIDES: Final = "Keras 3's default where it finds an accelerator"
 _TRAINS: Final = frozenset(("fit", "train_on_batch"))
 _PREDICTS: Final = frozenset(("predict", "predict_on_batch"))
@@ -242,7 +243,7 @@ def _asked(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[
     made = making_of(model)
     scope = frame.context.scope or (None if made is None else made.scope)  # a model remembers where it was created
     if scope is not None and is_tpu(scope.strategy):
-        return True, "a TPU strategy"
+        return True, _ON_TPU
     if interpreter.options.target is not None and settings.get("jit_compile") != Static(False):
         return True, f"--target {interpreter.options.target}"
     match settings.get("jit_compile"):
@@ -332,7 +333,7 @@ def _compiled(interpreter: Interpreter, frame: Frame, model: ApiObject | Instanc
     keras = model.cls.is_keras("model") if isinstance(model, Instance) else api.kind_of(model.api) == "model"
     made = making_of(model)
     if keras and made is not None and made.scope is not None and is_tpu(made.scope.strategy):
-        return Compiled(True, "a TPU strategy", Location(frame.unit, node))
+        return Compiled(True, _ON_TPU, Location(frame.unit, node))
     if not keras or target is not None:
         return Compiled(True, f"--target {target}", Location(frame.unit, node)) if keras else None
     jit, why = _jit(interpreter, frame, model, {})
@@ -375,8 +376,10 @@ def _run(
             datasets = [whole_batches(dataset) for dataset in datasets]
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
         where = arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])
-        if certain:
-            report_text(interpreter, frame, context, [(part, where) for part in beside_inputs(datasets)])
+        texts: Iterable[Value] = beside_inputs(datasets) if certain else ()
+        if how.why == _ON_TPU:  # which has no strings, whatever takes them
+            texts = elements_of(datasets) or [value or NONE]
+        report_text(interpreter, frame, context, [(part, where) for part in texts])
         if isinstance(value, Instance) and (batch := batch_of_object(interpreter, frame, value, node)) is not None:
             given.append((batch, node))
         targets = arguments.get(1, "y") if name == "x" and method != "predict" else None
