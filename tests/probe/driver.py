@@ -25,9 +25,10 @@ import tensorflow as tf
 tf.debugging.disable_traceback_filtering()
 keep_what_models_are_made_with()
 for line in sys.stdin:
-    target = Target.of_json(json.loads(line))
+    asked = json.loads(line)
+    target = Target.of_json(asked["target"])
     try:
-        driven = drive(target, lambda stage: None)
+        driven = drive(target, lambda stage: None, seconds=asked["seconds"])
         shapes = []
         with backend.eager_execution():
             for variant in range(driven.variants):
@@ -66,11 +67,12 @@ class Driver:
             cwd=CODE.parent.parent.parent,
         )
 
-    def __call__(self, qualname: str, file: str = str(CODE), **more: Any) -> dict[str, Any]:
+    def __call__(self, qualname: str, file: str = str(CODE), seconds: float = 30.0, **more: Any) -> dict[str, Any]:
+        """What becomes of a function; `seconds`: how long inputs are looked for, few where none are to be found."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         target = Target(file, qualname, roots=(file,), **more)
-        self.process.stdin.write(json.dumps(target.to_json()) + "\n")
+        self.process.stdin.write(json.dumps({"target": target.to_json(), "seconds": seconds}) + "\n")
         self.process.stdin.flush()
         answer: dict[str, Any] = json.loads(self.process.stdout.readline())
         return answer

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from xlalint.probe.process import Interpreter, Limits, Worker
+from xlalint.probe.process import Limits, Worker
 from xlalint.probe.protocol import Outcome, Plan
 from xlalint.probe.target import Given, Target
 from xlalint.probe.worker.code.pieces import pieces
@@ -97,13 +96,6 @@ def never(x, words):
 def file(tmp_path: Path) -> Path:
     (tmp_path / "alone.py").write_text(CODE)
     return tmp_path / "alone.py"
-
-
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    made = Worker(Interpreter())
-    yield made
-    made.close()
 
 
 def expected(name: str) -> dict[int, str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from xlalint.probe.process import Interpreter, Limits, Worker
+from xlalint.probe.process import Limits, Worker
 from xlalint.probe.protocol import CHANCE, Plan
 from xlalint.probe.target import Given, Target
 
@@ -41,10 +40,9 @@ def counted(x):
 
 
 @pytest.mark.compiler
-def test_lines_that_draw_numbers(tmp_path: Path) -> None:
+def test_lines_that_draw_numbers(worker: Worker, tmp_path: Path) -> None:
     file = tmp_path / "m.py"
     file.write_text(CODE)
-    worker = Worker(Interpreter(sys.executable))
     found: dict[str, set[int]] = {}
     for name in ("noisy", "alike", "drawn", "counted"):
         target = Target(str(file), name, given=(Given("x", "f32[4]"),), wanted=tuple(range(1, 25)), roots=(str(file),))
@@ -52,5 +50,4 @@ def test_lines_that_draw_numbers(tmp_path: Path) -> None:
         found[name] = {spot.line for one in seen if one.per == CHANCE for spot in one.spots}
         if name == "noisy":
             assert {one.per for one in seen} == {CHANCE}, seen
-    worker.close()
     assert found == {"noisy": {6, 10}, "alike": set(), "drawn": set(), "counted": set()}

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.probe.pool import Pool
-from xlalint.probe.process import Interpreter, Limits
-from xlalint.probe.protocol import FAILS, Outcome, Plan, Spot
+from xlalint.probe.process import Limits, Worker
+from xlalint.probe.protocol import FAILS, Plan, Spot
 from xlalint.probe.target import Frame, Given, Target
 
 from .driver import CODE, Driver
@@ -164,20 +163,19 @@ def test_a_fragment_is_a_function_of_its_free_names(driver: Driver, tmp_path: Pa
     assert found["moved"] == [[str(file), 1]]
 
 
-def test_what_a_fragment_does_is_said_of_its_own_lines(tmp_path: Path) -> None:
+def test_what_a_fragment_does_is_said_of_its_own_lines(worker: Worker, tmp_path: Path) -> None:
     file = tmp_path / "pasted.py"
     file.write_text("doubled = x * 2.0\ntf.strings.as_string(doubled)\n")
-    found: dict[int, Outcome] = {}
     target = Target(str(file), "", kind="fragment", roots=(str(file),))
-    Pool(Interpreter(), Limits(), Plan(gradients=False)).run([target], found.__setitem__)
-    [failure] = found[0].observations
+    outcome = worker.ask(target, Plan(gradients=False), Limits())
+    [failure] = outcome.observations
     assert (failure.kind, failure.spots) == (FAILS, (Spot(str(file), 2),))
-    assert found[0].reached == {str(file): (1, 2)}
+    assert outcome.reached == {str(file): (1, 2)}
 
 
 def test_what_a_method_of_its_object_leaves_is_there_when_that_calls_it(driver: Driver) -> None:
     first = line_of("def joined")
-    assert "not" in driver("Stateful.joined", lines=(first, first + 1))
+    assert "not" in driver("Stateful.joined", lines=(first, first + 1), seconds=1.0)
     found = driver("Stateful.joined", lines=(first, first + 1), callers=(Frame(str(CODE), "Stateful.run"),))
     assert "as `Stateful.run` does" in found["how"]
 

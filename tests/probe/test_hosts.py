@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 
 from xlalint.findings.findings import Report
 from xlalint.linter.run import check
-from xlalint.probe.process import Interpreter, Limits, Worker
+from xlalint.probe.process import Limits, Worker
 from xlalint.probe.protocol import PROGRAM, Plan
 from xlalint.probe.targets import NoTarget, Targets
 from xlalint.probe.verdicts import Run, judged
@@ -93,7 +92,7 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
+def report(worker: Worker, tmp_path_factory: pytest.TempPathFactory) -> Report:
     folder = tmp_path_factory.mktemp("hosts")
     (folder / "program.py").write_text(CODE)
     with pytest.MonkeyPatch.context() as patch:
@@ -101,17 +100,13 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
         found = check(["program.py"], config.load([folder], isolated=True))
         places = {id(finding): place for place, finding in enumerate(found.findings)}
         owners: dict[int, list[Run]] = {}
-        worker = Worker(Interpreter())
-        try:
-            for target, findings in Targets().of_findings(found.findings):
-                assert not isinstance(target, NoTarget)
-                assert target.host
-                assert (target.kind == PROGRAM) == (target.qualname == "")
-                run = Run(target, worker.ask(target, Plan(), Limits(function=120)))
-                owners |= {places[id(finding)]: [run] for finding in findings}
-        finally:
-            worker.close()
-        yield judged(found, list({id(run): run for [run] in owners.values()}.values()), owners)
+        for target, findings in Targets().of_findings(found.findings):
+            assert not isinstance(target, NoTarget)
+            assert target.host
+            assert (target.kind == PROGRAM) == (target.qualname == "")
+            run = Run(target, worker.ask(target, Plan(), Limits(function=120)))
+            owners |= {places[id(finding)]: [run] for finding in findings}
+        return judged(found, list({id(run): run for [run] in owners.values()}.values()), owners)
 
 
 @pytest.mark.parametrize("line", CASES)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import sys
 from pathlib import Path
 
 import pytest
 
-from xlalint.probe.process import Interpreter, Limits, Worker
+from xlalint.probe.process import Limits, Worker
 from xlalint.probe.protocol import Plan
 from xlalint.probe.target import Given, Target
 
@@ -32,13 +31,11 @@ b\'\'\'
 """
 
 
-def test_the_lines_behind_them_keep_their_numbers(tmp_path: Path) -> None:
+def test_the_lines_behind_them_keep_their_numbers(worker: Worker, tmp_path: Path) -> None:
     file = tmp_path / "m.py"
     file.write_text(CODE)
-    worker = Worker(Interpreter(sys.executable))
     target = Target(str(file), "f", given=(Given("x", "f32[4]"),), wanted=(14,), roots=(str(file),))
     seen = worker.ask(target, Plan(gradients=False), Limits()).observations
-    worker.close()
     assert {spot.line for one in seen for spot in one.spots} == {14}, seen
 
 

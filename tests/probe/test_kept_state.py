@@ -3,12 +3,11 @@ what eager execution refuses."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from xlalint.probe.process import Interpreter, Limits, Worker
+from xlalint.probe.process import Limits, Worker
 from xlalint.probe.protocol import DIVERGES, FAILS, NESTED, OF_THEMSELVES, RECOMPILES, STATE, WEIGHTS, Observation, Plan
 from xlalint.probe.target import Target
 
@@ -90,11 +89,6 @@ class Counted(keras.metrics.Metric):
         return self.count * 1.0
 """
 LINES = CODE.splitlines()
-
-
-@pytest.fixture(scope="module")
-def worker() -> Worker:
-    return Worker(Interpreter(sys.executable))
 
 
 def line_of(text: str, after: str = "import keras") -> int:

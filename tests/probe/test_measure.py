@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from xlalint.probe.process import Interpreter, Limits, Worker
+from xlalint.probe.process import Limits, Worker
 from xlalint.probe.protocol import FAILS, RECOMPILES, SHAPES, Outcome, Plan, Spot
 from xlalint.probe.target import Given, Target
 
@@ -198,17 +197,11 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    started = Worker(Interpreter())
-    yield started
-    started.close()
-
-
 def measured(worker: Worker, file: Path, name: str, autograph: bool | None = None) -> Outcome:
     given = tuple(Given(None, spec) for spec in INPUTS.get(name, ("f32[4]",)))
     target = Target(str(file), name, given=given, roots=(str(file.parent),), autograph=autograph)
-    return worker.ask(target, Plan(), Limits(function=300.0))
+    plan = Plan(seconds=2.0) if name == "endless" else Plan()
+    return worker.ask(target, plan, Limits(function=300.0))
 
 
 def test_shapes_that_eager_execution_takes_are_no_matter_of_the_compiler(worker: Worker, tmp_path: Path) -> None:

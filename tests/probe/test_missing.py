@@ -10,9 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from xlalint.probe.pool import Pool
-from xlalint.probe.process import Interpreter, Limits
-from xlalint.probe.protocol import Outcome, Plan
+from xlalint.probe.process import Limits, Worker
+from xlalint.probe.protocol import Plan
 from xlalint.probe.target import Target
 from xlalint.probe.worker.code.missing import Missing, MissingError, imported_without
 
@@ -172,14 +171,13 @@ def using(x):
 
 
 @pytest.mark.compiler
-def test_functions_that_do_not_use_it_are_driven(tmp_path: Path) -> None:
+def test_functions_that_do_not_use_it_are_driven(worker: Worker, tmp_path: Path) -> None:
     (tmp_path / "lacking").mkdir()
     (tmp_path / "lacking" / "__init__.py").write_text("")
     file = tmp_path / "lacking" / "module.py"
     file.write_text(PACKAGE)
-    outcomes: dict[int, Outcome] = {}
     targets = [Target(str(file), name, roots=(str(file.parent),)) for name in ("plain", "typed", "using")]
-    Pool(Interpreter(), Limits(), Plan(value_sets=2)).run(targets, outcomes.__setitem__)
+    outcomes = [worker.ask(target, Plan(value_sets=2), Limits()) for target in targets]
     assert [outcomes[0].not_run, outcomes[1].not_run] == [None, None]
     assert outcomes[0].notes == ("imported without `absent`: not installed, and nothing of it runs here",)
     assert outcomes[2].not_run is not None
@@ -187,7 +185,7 @@ def test_functions_that_do_not_use_it_are_driven(tmp_path: Path) -> None:
 
 
 @pytest.mark.compiler
-def test_files_that_are_read_by_a_path_from_the_program_are_copied(tmp_path: Path) -> None:
+def test_files_that_are_read_by_a_path_from_the_program_are_copied(worker: Worker, tmp_path: Path) -> None:
     for folder in ("steps", "shared"):
         (tmp_path / folder).mkdir()
     (tmp_path / "README.md").write_text("")
@@ -199,16 +197,15 @@ def test_files_that_are_read_by_a_path_from_the_program_are_copied(tmp_path: Pat
     file.write_text(reads + "open('names.txt', 'w').close()\n\n\ndef f(x):\n    return x * RATE\n")
     other = tmp_path / "steps" / "other.py"
     other.write_text("open('../absent.txt').close()\n\n\ndef f(x):\n    return x\n")
-    outcomes: dict[int, Outcome] = {}
     targets = [Target(str(one), "f", roots=(str(tmp_path),)) for one in (file, other)]
-    Pool(Interpreter(), Limits(), Plan(value_sets=2)).run(targets, outcomes.__setitem__)
+    outcomes = [worker.ask(target, Plan(value_sets=2), Limits()) for target in targets]
     assert outcomes[0].not_run is None
     assert (tmp_path / "steps" / "names.txt").read_text() == "f"  # the program has its own copy
     assert "FileNotFoundError" in (outcomes[1].not_run or "")
 
 
 @pytest.mark.compiler
-def test_modules_of_the_project_lie_where_its_programs_are_started(tmp_path: Path) -> None:
+def test_modules_of_the_project_lie_where_its_programs_are_started(worker: Worker, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("")
     for folder in ("program/models", "shared/parts", "shared/plain", "steps"):
         (tmp_path / folder).mkdir(parents=True)
@@ -224,10 +221,9 @@ def test_modules_of_the_project_lie_where_its_programs_are_started(tmp_path: Pat
     )
     inner = tmp_path / "shared" / "inner.py"  # of a package that does not say so
     inner.write_text("from .plain.rates import RATE\n\n\ndef h(x):\n    return x * RATE\n")
-    outcomes: dict[int, Outcome] = {}
     pairs = ((member, "f"), (alone, "g"), (inner, "h"))
     targets = [Target(str(file), name, roots=(str(tmp_path),)) for file, name in pairs]
-    Pool(Interpreter(), Limits(), Plan(value_sets=2)).run(targets, outcomes.__setitem__)
+    outcomes = [worker.ask(target, Plan(value_sets=2), Limits()) for target in targets]
     assert [outcomes[0].not_run, outcomes[0].notes] == [None, ()]
     assert [outcomes[1].not_run, outcomes[1].notes] == [None, ()]
     assert outcomes[2].not_run is None

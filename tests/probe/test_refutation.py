@@ -10,7 +10,7 @@ import pytest
 
 from xlalint.findings.findings import Effect, Finding, FindingContext, Report, Severity, Span
 from xlalint.linter.run import check
-from xlalint.probe.process import Interpreter, Limits, Worker
+from xlalint.probe.process import Limits, Worker
 from xlalint.probe.protocol import Plan
 from xlalint.probe.targets import NoTarget, Targets
 from xlalint.probe.verdicts import Run, judged
@@ -88,7 +88,7 @@ def own_findings() -> Iterator[Finding]:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
+def report(worker: Worker, tmp_path_factory: pytest.TempPathFactory) -> Report:
     folder = tmp_path_factory.mktemp("refutation")
     file = folder / "program.py"
     file.write_text(CODE)
@@ -100,15 +100,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
         positions = {id(finding): position for position, finding in enumerate(found.findings)}
         runs: list[Run] = []
         owners: dict[int, list[Run]] = {}
-        worker = Worker(Interpreter())
-        try:
-            for target, findings in Targets().of_findings(found.findings):
-                assert not isinstance(target, NoTarget)
-                runs.append(Run(target, worker.ask(target, Plan(), Limits(function=120))))
-                owners |= {positions[id(finding)]: runs[-1:] for finding in findings}
-        finally:
-            worker.close()
-        yield judged(found, runs, owners)
+        for target, findings in Targets().of_findings(found.findings):
+            assert not isinstance(target, NoTarget)
+            runs.append(Run(target, worker.ask(target, Plan(), Limits(function=120))))
+            owners |= {positions[id(finding)]: runs[-1:] for finding in findings}
+        return judged(found, runs, owners)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"line {case.line}" for case in CASES])

@@ -47,8 +47,10 @@ def test_replicas_are_not_compiled_together(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(CODE)
+    _, out, _ = ran(capsys, "probe", *(f"train.py::{name}" for name in EXPECTED), "--output-format", "json")
+    functions = {one["function"]: one for one in json.loads(out)["functions"]}
+    assert functions.keys() == EXPECTED.keys()
     for name, (outcome, words) in EXPECTED.items():
-        _, out, _ = ran(capsys, "probe", f"train.py::{name}", "--output-format", "json")
-        [told] = json.loads(out)["functions"]
+        told = functions[name]
         assert told["outcome"] == outcome
         assert any(said.startswith(words) for said in (told["text"], *told["details"])), told

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from xlalint.probe.process import Interpreter, Limits, Worker
+from xlalint.probe.process import Limits, Worker
 from xlalint.probe.protocol import DIVERGES, FAILS, RECOMPILES, Outcome, Plan
 from xlalint.probe.targets import Targets
 
@@ -55,13 +53,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "program.py").write_text(_PROGRAM)
     (folder / "test_program.py").write_text(_TESTS)
     return folder / "program.py"
-
-
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    made = Worker(Interpreter(sys.executable))
-    yield made
-    made.close()
 
 
 def outcome_of(worker: Worker, project: Path, name: str, text: str) -> tuple[Outcome, set[str]]:

@@ -296,8 +296,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 @pytest.mark.compiler
 @pytest.mark.usefixtures("installed")
 def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ("--target", "tpu", "--no-cache", "--output-format", "json", "--timeout", "300")
-    code, out, _ = ran(capsys, "probe", "m.py", *options)
+    (file.parent / "step.py").write_text(STEP)
+    options = ("--target", "tpu", "--no-cache", "--output-format", "json", "--timeout", "300", "--isolated")
+    code, out, _ = ran(capsys, "probe", "m.py", "step.py::Net.train_step", "step.py::trained", *options)
     assert code == 1
     functions = {one["function"]: one for one in json.loads(out)["functions"]}
     assert {name: one["outcome"] for name, one in functions.items()} == {
@@ -306,6 +307,8 @@ def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> 
         "chosen": "bounded",
         "fine": "compiles",
         "Net": "diverges",
+        "Net.train_step": "diverges",
+        "trained": "compiles",
     }
     told = {name: " | ".join(one["details"]) for name, one in functions.items()}
     assert "tpu-fails at m.py:6: the TPU compiler refuses the function" in told["cut"]
@@ -313,13 +316,27 @@ def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "tpu-fails at m.py:10: the TPU compiler refuses the function: no kernel for `Lu`" in told["solve"]
     assert "tpu-bounded at m.py:14" in told["chosen"]
     assert "float64 at m.py:18: a TPU computes with 32 bits" in told["fine"]
-    assert [re.sub(r", for .*", "", line) for line in functions["Net"]["details"] if line.startswith("tpu-")] == [
+    compiled = {
+        name: [re.sub(r", for .*", "", line) for line in one["details"] if line.startswith("tpu-")]
+        for name, one in functions.items()
+    }
+    assert compiled["Net"] == [
         "tpu-compiles: the function",
         "tpu-compiles: its gradient",
         "tpu-compiles: a step of Adam on the summed outputs",
     ]
-    code, out, _ = ran(capsys, "probe", "m.py::fine", *options, "--batch", "1000000000")
-    assert "with 1000000000 examples at once: it does not fit" in out
+    # What trains is compiled as it is: no gradient of it, and no step around it.
+    assert compiled["Net.train_step"] == ["tpu-compiles: the function"]
+    assert compiled["trained"] == [
+        "tpu-compiles: the function",
+        "tpu-compiles: the train step of compile() (SGD with loss scaling, categorical_crossentropy, AUC)",
+    ]
+    assert not any("compiled for a TPU" in line for line in functions["trained"]["details"])
+    many = ("--batch", "1000000000")
+    code, out, _ = ran(capsys, "probe", "m.py::fine", "step.py::Net.train_step", *options, *many)
+    told = {one["function"]: " | ".join(one["details"]) for one in json.loads(out)["functions"]}
+    assert told.keys() == {"fine", "Net.train_step"}
+    assert all("with 1000000000 examples at once: it does not fit" in one for one in told.values()), told
 
 
 @pytest.mark.compiler
@@ -336,23 +353,6 @@ def test_an_example_is_ready() -> None:
     step = "a step of Adam on the summed outputs"
     assert [one.of for one in found.programs] == ["the function", "its gradient", step]
     assert all(2**20 < one.memory < chip_of(DEFAULT).memory for one in found.programs)
-
-
-@pytest.mark.compiler
-@pytest.mark.usefixtures("compiler")
-def test_a_step_of_training_is_compiled_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "m.py").write_text(STEP)
-    options = ("--target", "tpu", "--no-cache", "--timeout", "300", "--batch", "32", "-q", "--isolated")
-    _, out, _ = ran(capsys, "probe", "m.py::Net.train_step", "m.py::trained", *options)
-    told = [line.partition(", for ")[0] for line in out.splitlines()]
-    assert [line for line in told if "tpu-compiles" in line or "compiled for a TPU" in line] == [
-        "  = tpu-compiles: the function",  # no gradient of it, and no step around it
-        "  = tpu-compiles: the function",
-        "  = tpu-compiles: the train step of compile() (SGD with loss scaling, categorical_crossentropy, AUC)",
-    ]
 
 
 ON_JAX = """
