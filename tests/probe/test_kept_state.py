@@ -50,6 +50,11 @@ class Frozen(keras.Model):
     def call(self, x):
         return self.dense(x)
 
+class Levelled(Frozen):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(4, "softmax", kernel_initializer="zeros")
+
 class Built(Frozen):
     def build(self, shape):
         self.dense.build(shape)
@@ -134,6 +139,7 @@ def test_tensors_of_a_trace(worker: Worker, tmp_path: Path) -> None:
 @pytest.mark.compiler
 def test_weights_that_a_trace_creates(worker: Worker, tmp_path: Path) -> None:
     assert [one.kind for one in seen(worker, tmp_path, "Frozen", "class") if one.per == WEIGHTS] == [DIVERGES]
+    assert [one.kind for one in seen(worker, tmp_path, "Levelled", "class") if one.per == WEIGHTS] == [DIVERGES]
     assert [one.kind for one in seen(worker, tmp_path, "Built", "class") if one.per == WEIGHTS] == []
 
 

@@ -43,8 +43,10 @@ class Slot:
         if not other.legacy:
             return other.said(chosen.said(found))
         again = self._tried(_converted(target), plan, limits, None, legacy=True)
-        # What Keras refuses twice is not for this Keras, unless one of them says more than that it lacks a module.
+        # What Keras refuses twice is not for this Keras, unless one of them says more than that it lacks a module, or
+        # statements were seen by themselves.
         further = again.not_run is None or not again.by_keras or "cannot be imported" in (found.not_run or "")
+        further = further or len(again.observations) > len(found.observations)
         return other.said(again) if further else found
 
     def _tried(self, target: Target, plan: Plan, limits: Limits, original: Target | None, legacy: bool) -> Outcome:

@@ -44,4 +44,5 @@ def first_line(error: object) -> str:
 
 def described(error: BaseException) -> str:
     """An error in a line."""
-    return f"{type(error).__name__}: {first_line(message_of(error))}"[:300]
+    said = first_line(message_of(error))
+    return f"{type(error).__name__}: {brief(message_of(error)) if said.startswith(_PREFACES) else said}"[:300]
