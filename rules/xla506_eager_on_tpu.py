@@ -3,8 +3,8 @@
 ## What it does
 Reports `model.compile(run_eagerly=True)` of a model under a `TPUStrategy`, and `strategy.run(step)` in eager code if
 `step` is a plain Python function. With a target (`--target tpu`), also code with a `tf.GradientTape` that no
-`tf.function` contains; what it does is then checked as if it were compiled. A model's own `train_step` counts, too, if
-it needs more than the data, so that Keras cannot call it.
+`tf.function` contains, as information where a script runs it once; what it does is then checked as if it were compiled.
+A model's own `train_step` counts, too, if it needs more than the data, so that Keras cannot call it.
 
 ## What XLA does
 A TPU runs only what XLA compiled. Measured with TensorFlow 2.21: `TPUStrategy.run` raises "TPUStrategy.run(fn, ...)
@@ -291,12 +291,13 @@ model.compile("adam", "mse", run_eagerly=True)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case TakeGradients(context=context) if context.kind is ContextKind.HOST:
+            case TakeGradients(context=context, again=again) if context.kind is ContextKind.HOST:
                 yield Draft(
                     f"`{brief(event.location.node)}` is not in a `tf.function`: XLA compiles nothing of this step, and "
                     "each operation runs by itself",
                     Effect.TPU,
                     "put this step into a function with `@tf.function`",
+                    at_most=Severity.WARNING if again else Severity.INFO,
                 )
             case Program(steps=steps) if not any(step.api in GRAPHS for step in steps):
                 for step in steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -75,3 +76,19 @@ def test_a_compiled_loss_stays_an_error_beside_an_eager_step(tmp_path: Path) -> 
 
 def test_a_function_that_is_compiled_by_itself_is_none_of_the_step(tmp_path: Path) -> None:
     assert ("XLA306", Severity.WARNING) in found(tmp_path, SETUP + APART)
+
+
+TAPE = "with tf.GradientTape() as tape:\n    y = tf.reduce_sum(x**2)\nprint(tape.gradient(y, x))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        (TAPE, Severity.INFO),
+        ("if __name__ == '__main__':\n" + indent(TAPE, "    "), Severity.INFO),
+        ("for _ in range(9):\n" + indent(TAPE, "    "), Severity.WARNING),
+        ("def step():\n" + indent(TAPE, "    ") + "\nstep()\n", Severity.WARNING),
+    ],
+)
+def test_a_step_that_a_script_runs_once_is_information(text: str, severity: Severity, tmp_path: Path) -> None:
+    assert found(tmp_path, f"import tensorflow as tf\n\nx = tf.Variable([3.0])\n{text}") == {("XLA506", severity)}

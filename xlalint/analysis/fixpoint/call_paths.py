@@ -10,7 +10,7 @@ from ..domain.values import (
 )
 from ..files.unit import Location
 from ..interpreter.contexts import CallPath, ContextKind, Run
-from ..interpreter.events import CallOwnCompiled, Event, Setup
+from ..interpreter.events import CallOwnCompiled, Event, FeedCompiled, Setup
 from ..interpreter.frames import Summary
 from ..program.definitions import DefinedFunction
 from ..record import replace
@@ -195,7 +195,12 @@ def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
     """What the host does to what is compiled, wherever it stands, each with the shortest trail to it."""
     seen = set(roots)
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
-    repeated = reached_from([callee for root in reached_from(roots) for callee in root.looped])
+    repeated = reached_from(
+        [
+            *(callee for root in reached_from(roots) for callee in root.looped),
+            *(root for root in roots if root.function is not None and _is_of_callback(root.function)),
+        ]
+    )
     while pending:
         following: list[tuple[Summary, CallPath | None]] = []
         for summary, trail in pending:
@@ -204,6 +209,8 @@ def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
                     told = replace(event, trail=trail)
                     if isinstance(told, CallOwnCompiled) and summary in repeated:
                         told = replace(told, again=True)
+                    elif isinstance(told, FeedCompiled) and told.single and summary in repeated:
+                        told = replace(told, single=False, often=True)
                     yield told
             for location, callee in summary.calls:
                 if callee not in seen:
@@ -217,7 +224,11 @@ def is_run_by_host(function: Function) -> bool:
     owner = function.owner
     if function.module.is_test or owner is None:
         return function.module.is_test
-    return owner.is_keras("callback") or any(base.endswith(_TEST_CASES) for base in owner.external_bases)
+    return _is_of_callback(function) or any(base.endswith(_TEST_CASES) for base in owner.external_bases)
+
+
+def _is_of_callback(function: Function) -> bool:
+    return function.owner is not None and function.owner.is_keras("callback")
 
 
 def file_key(function: Function) -> Key:

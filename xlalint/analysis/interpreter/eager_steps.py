@@ -47,7 +47,8 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
     if interpreter.options.target is None or context.pipeline or frame.module.is_test:
         return context
     if context.kind in (ContextKind.HOST, *_GRAPHS):  # also behind another tape, which says what the rest is
-        interpreter.emit(frame, TakeGradients, node.items[0], order=interpreter.order_of(node.items[0]))
+        again = frame.python_loop > 0 or frame.function is not None
+        interpreter.emit(frame, TakeGradients, node.items[0], order=interpreter.order_of(node.items[0]), again=again)
     if context.kind is ContextKind.GRAPH:
         return _of_graph(context)
     name = "top-level code" if frame.function is None else f"`{frame.function.qualname}`"

@@ -54,7 +54,10 @@ class SetupCall(Setup):
 
 
 class TakeGradients(Setup):
-    """A `GradientTape` records what the code computes; place: what makes it, or the name of it."""
+    """A `GradientTape` records what the code computes; place: what makes it, or the name of it. `again`: more than
+    once, or in a function."""
+
+    again: bool
 
 
 class CompiledEntry(Event):
@@ -326,6 +329,7 @@ class FeedCompiled(Event):
     over. `target`: the identity
     of what is compiled. `certain`: XLA compiles it on every device, not only where Keras finds an accelerator.
     `often`: it is seen to happen more than once, or in a function. `traced`: a Python number is part of the trace.
+    `single`: it asks for the results of all that it passes, and nothing is seen to ask for them again.
     """
 
     of_host: ClassVar[bool] = True
@@ -336,6 +340,7 @@ class FeedCompiled(Event):
     certain: bool
     often: bool
     traced: bool
+    single: bool
 
 
 class FeedText(Event):

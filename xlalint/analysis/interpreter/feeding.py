@@ -310,6 +310,7 @@ def report_feed(
     traced: bool = False,
     certain: bool = True,
     often: bool = False,
+    single: bool = False,
 ) -> None:
     varying = [(value, where) for value, where in given if variations_of(value)]
     if not varying or frame.context.kind is ContextKind.XLA or frame.context.pipeline or frame.loop:
@@ -329,4 +330,5 @@ def report_feed(
         certain=certain,
         often=often or frame.python_loop > 0 or frame.function is not None,
         traced=traced,
+        single=single,
     )

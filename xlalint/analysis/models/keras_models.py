@@ -59,6 +59,7 @@ _LOOPS: Final = {
     "predict": {"x": "predict"},
     "fit_generator": {"generator": "train", "validation_data": "test"},
 }
+_ONCE: Final = ("evaluate", "predict")  # what is asked for all results
 _FIRST: Final = ("x", "generator")  # where the data stand, before anything else
 _WHOLE: Final = frozenset(
     ("cut", "filled", "grown", "grows", LAST, READ, RESIZED, "sized")
@@ -398,9 +399,9 @@ def _run(
             given.append((whole, where))
         if one_size:
             given = [(as_declared(each), place) for each, place in given]
-        # Of results that are asked for once, one compilation more is the price of having them all.
-        often = method != "predict" or frame.looped or frame.python_loop > 0
-        report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=often)
+        single = method in _ONCE and not frame.looped and frame.python_loop == 0
+        often, target = method != "predict" or not single, (how.location, step)
+        report_feed(interpreter, frame, context, given, node, target, certain=certain, often=often, single=single)
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {

@@ -1,0 +1,62 @@
+"""Results that a program asks for once cost one compilation more, which is information; those of every epoch do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules.scripts import HEAD, MODEL
+from xlalint.findings.findings import Severity
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
+
+DATA = "x, y = np.ones((70, 4), 'float32'), np.ones((70, 1), 'float32')\n"
+SCORE = "def score(x):\n    return model.evaluate(x, y, batch_size=32)\n\n"
+CALLBACK = """\
+class Report(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        print(self.scores(epoch))
+
+    def scores(self, epoch):
+        return self.model.evaluate(x, y)
+
+"""
+METHODS = """\
+class Judge:
+    def first(self):
+        return model.predict(x, batch_size=32)
+
+    def second(self):
+        return model.predict(x, batch_size=32)
+
+judge = Judge()
+print(judge.first(), judge.second())
+"""
+INFO, WARNING = {Severity.INFO}, {Severity.WARNING}
+
+
+@pytest.mark.parametrize(
+    ("text", "severities"),
+    [
+        ("model.evaluate(x, y)\n", INFO),
+        ("model.evaluate(tf.data.Dataset.from_tensor_slices((x, y)).batch(32))\n", INFO),
+        ("model.predict(tf.data.Dataset.from_tensor_slices(x).batch(32))\n", INFO),
+        (f"{SCORE}print(score(x))\n", INFO),
+        (METHODS, INFO),
+        ("model.fit(x, y, batch_size=32)\n", WARNING),
+        ("model.fit(x[:64], y[:64], validation_data=(x, y), batch_size=32, epochs=9)\n", WARNING),
+        ("for _ in range(9):\n    model.evaluate(x, y)\n", WARNING),
+        (f"{SCORE}for _ in range(9):\n    score(x)\n", WARNING),
+        (f"{SCORE}def report(x):\n    print(score(x))\n\nwhile True:\n    report(x)\n", WARNING),
+        (f"{CALLBACK}model.fit(x[:64], y[:64], callbacks=[Report()])\n", WARNING),
+        (
+            "data = tf.data.Dataset.from_tensor_slices((x, y)).batch(32)\nmodel.fit(data)\nmodel.evaluate(data)\n",
+            WARNING,
+        ),
+    ],
+)
+def test_what_is_asked_for_once_is_information(text: str, severities: set[Severity], tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f"{HEAD}{MODEL}{DATA}{text}", encoding="utf-8")
+    found = check([tmp_path], Settings()).findings
+    assert {one.severity for one in found if one.code == "XLA302"} == severities
