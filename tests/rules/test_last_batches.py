@@ -614,6 +614,25 @@ def loop(batches):
 loop(tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).batch(8))
 """
     ),
+    "a model that another one holds": one(
+        f"""{HEAD}
+part = keras.Sequential([keras.layers.Dense(3)], name="part")
+inputs = keras.Input((4,))
+whole = keras.Model(inputs, part(inputs))
+part = whole.get_layer("part")
+part.compile("sgd", "mse", jit_compile=True)
+part.fit(tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).batch(8))
+""",
+        ("XLA302", "part.fit("),
+    ),
+    "a layer that nothing compiles": one(
+        f"""{HEAD}
+inputs = keras.Input((4,))
+whole = keras.Model(inputs, keras.layers.Dense(3, name="part")(inputs))
+part = whole.get_layer("part")
+part(tf.ones([2, 4]))
+"""
+    ),
     "a test": Script(
         {"test_train.py": f"import pytest\n{HEAD}{MODEL}model.fit(tf.data.TFRecordDataset('a').batch(8))\n"}
     ),

@@ -227,6 +227,8 @@ def _remember_compiled(
             interpreter.handed.add(model.cls)
         case ApiObject() if api.kind_of(model.api) == "model":
             interpreter.assign_quietly(frame, node.func.value, replace(model, facts=how))
+        case ApiObject(api="keras.layers.Layer"):  # only a layer that is a model can be compiled
+            interpreter.assign_quietly(frame, node.func.value, ApiObject("keras.Model", facts=how))
         case Unknown() if how.jit:  # only a Keras model has this argument
             interpreter.assign_quietly(frame, node.func.value, ApiObject("keras.Model", facts=how))
 
