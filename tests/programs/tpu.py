@@ -286,6 +286,29 @@ def decode(path):
 
 data = tf.data.Dataset.from_tensor_slices(["gs://a", "gs://b"]).map(decode, num_parallel_calls=4)
 """,
+    "Python in a map of another file": {
+        "data.py": """\
+import numpy as np
+import tensorflow as tf
+
+def load(path):
+    return tf.numpy_function(np.load, [path], tf.float32)  # finds XLA504
+
+def arrays(paths):
+    return tf.data.Dataset.from_tensor_slices(paths).map(load).batch(8, drop_remainder=True)
+
+def records(path):
+    return tf.data.TFRecordDataset(path).map(lambda row: tf.io.decode_raw(row, tf.float32)).batch(8, True)
+""",
+        "train.py": f"""{NODE}
+import data
+
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+model.fit(data.arrays(["gs://a", "gs://b"]))
+""",
+    },
     "local folders": f"""{NODE}
 train = tf.keras.utils.image_dataset_from_directory("images/train", batch_size=32)  # finds XLA504
 files = tf.data.Dataset.list_files("/data/*.tfrecord")  # finds XLA504
@@ -328,6 +351,35 @@ notebook_launcher(loop, (1e-4,), num_processes=8)
 }
 
 CLEAN: Final[dict[str, Program]] = {
+    "Python in a map that another program has": {
+        "data.py": """\
+import numpy as np
+import tensorflow as tf
+
+def load(path):
+    return tf.numpy_function(np.load, [path], tf.float32)
+
+def arrays(paths):
+    return tf.data.Dataset.from_tensor_slices(paths).map(load).batch(8, drop_remainder=True)
+
+def records(path):
+    return tf.data.TFRecordDataset(path).map(lambda row: tf.io.decode_raw(row, tf.float32)).batch(8, True)
+""",
+        "train.py": f"""{NODE}
+import data
+
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+model.fit(data.records("gs://rows"))
+""",
+        "convert.py": """\
+import data
+
+for array in data.arrays(["a", "b"]):
+    print(array)
+""",
+    },
     "each framework gets its own batches": """\
 import tensorflow as tf
 from transformers import AutoModel, AutoTokenizer, TFAutoModel

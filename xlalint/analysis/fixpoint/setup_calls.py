@@ -70,14 +70,18 @@ def files_that_set_up(roots: Iterable[Summary]) -> frozenset[str]:
 def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]]) -> Iterator[Program]:
     """What the code of each file leads to, with what runs when the files that it touches are imported."""
     by_file: dict[str, _Reached] = {}
+    piped: dict[object, list[Summary]] = {}
+    for root in roots:
+        if root.function is not None and root.context.pipeline:
+            piped.setdefault(root.function.identity, []).append(root)
     for root in roots:
         if (path := _file_of(root)) is not None:
-            _reach(root, said, by_file.setdefault(path, _Reached()))
+            _reach(root, said, piped, by_file.setdefault(path, _Reached()))
     at_top = [(path, root) for root in roots if root.function is None and (path := _file_of(root)) is not None]
     for path, reached in by_file.items():
         for other, root in at_top:
             if other in reached.files and other != path:
-                _reach(root, said, reached)
+                _reach(root, said, piped, reached)
         if reached.calls:
             steps = tuple(sorted(reached.calls.values(), key=lambda step: step.order))
             yield Program(steps[0].location, HOST, None, False, steps)
@@ -90,7 +94,13 @@ def _file_of(root: Summary) -> str | None:
     return None if root.location is None else root.location.path
 
 
-def _reach(root: Summary, said: Mapping[Summary, Sequence[Setup]], reached: _Reached) -> None:
+def _reach(
+    root: Summary,
+    said: Mapping[Summary, Sequence[Setup]],
+    piped: Mapping[object, Sequence[Summary]],
+    reached: _Reached,
+) -> None:
+    """Add what the code of a root leads to; `piped`: what input pipelines run, by the identities of functions."""
     pending, seen = [root], {root}
     while pending:
         summary = pending.pop()
@@ -102,7 +112,8 @@ def _reach(root: Summary, said: Mapping[Summary, Sequence[Setup]], reached: _Rea
                 reached.calls.setdefault((event.location.node, scope is not None and scope.replica), event)
                 made = making_of(event.owner) if event.owner is not None else None
                 reached.files |= {made.location.path} if made is not None else set()
-        for _, callee in summary.calls:
+        mapped = (each for identity in summary.mapped for each in piped.get(identity, ()))
+        for callee in (*(callee for _, callee in summary.calls), *mapped):
             if callee not in seen:
                 seen.add(callee)
                 pending.append(callee)

@@ -156,7 +156,7 @@ class Calls(Interpreter):
         location = Location(frame.unit, node)
         if result is None:
             if traits.pipeline:
-                self.run_in_pipeline(arguments)
+                self.run_in_pipeline(frame, arguments)
             elif traits.calls_back:
                 self._pass_to_host(HOST if traits.eager else frame.context, arguments)
             if traits.reads:
@@ -372,12 +372,13 @@ class Calls(Interpreter):
             return STATIC if all(isinstance(value, Static) for value in given) else UNKNOWN
         return UNKNOWN
 
-    def run_in_pipeline(self, arguments: Arguments) -> None:
+    def run_in_pipeline(self, frame: Frame, arguments: Arguments) -> None:
         """The functions of an input pipeline run on the host, each traced by itself; XLA never sees them."""
         for value in (*arguments.positional, *arguments.keywords.values()):
             for function in self.functions_in(value):
                 self.enter(function, PIPELINE, Arguments(rest=Structure(), unknown=True), "pipeline")
                 self.piped[function.function.identity] = function.function
+                frame.summary.mapped.add(function.function.identity)
 
     def enter(self, value: FunctionValue, compilation: Compilation | Context, arguments: Arguments, tag: str) -> None:
         """Register a function that is called from outside (a compiled function, a loss, a callback), once."""

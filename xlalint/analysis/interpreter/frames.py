@@ -164,6 +164,7 @@ class Summary(Struct, eq=False):
     evaluates: bool = False
     looped: set[Summary] = field(default_factory=set)  # what it calls in a Python loop
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
+    mapped: set[object] = field(default_factory=set)  # what it has input pipelines run: identities of functions
     finished: bool = False
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of containers that it is passed, in place
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to

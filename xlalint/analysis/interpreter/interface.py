@@ -338,7 +338,7 @@ class Interpreter(ABC):
         """The functions of the project that calling `value` may run."""
 
     @abstractmethod
-    def run_in_pipeline(self, arguments: Arguments) -> None:
+    def run_in_pipeline(self, frame: Frame, arguments: Arguments) -> None:
         """The functions of an input pipeline run on the host, each traced by itself; XLA never sees them."""
 
     # -- statements.py ------------------------------------------------------------------------------------------------

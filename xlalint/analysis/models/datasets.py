@@ -71,7 +71,7 @@ def _dataset_function(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """A method of a pipeline, with functions for its elements."""
-    interpreter.run_in_pipeline(arguments)
+    interpreter.run_in_pipeline(frame, arguments)
     if isinstance(owner, ApiObject):
         return None
     return (
@@ -147,7 +147,7 @@ def _transformation(name: str) -> FunctionModel:
     path = f"{_TRANSFORMATIONS}{name}"
 
     def model(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        interpreter.run_in_pipeline(arguments)
+        interpreter.run_in_pipeline(frame, arguments)
         bound = dict(zip(api.parameters(path) or (), arguments.positional, strict=False))
         making = Creation(Location(frame.unit, node))  # where its arguments stand
         return ApiObject(path, payload=Dict({**bound, **arguments.keywords}), made=making)
