@@ -604,6 +604,40 @@ model.{use}
             "of which one is drawn": ("flow_from_directory('a')", "predict(next(images)[0][:1])", False),
         }.items()
     },
+    **{
+        f"one of several data sets: {name}": one(
+            f"""{HEAD}{JIT}
+import sys
+
+rows = tf.data.TFRecordDataset('a').map(tf.io.parse_tensor)
+strategy = tf.distribute.MirroredStrategy()
+
+def made(rows):
+    batches = None
+    if "-s" in sys.argv:
+        batches = rows.shuffle(64).batch(8{first})
+    elif "-a" in sys.argv:
+        batches = rows.batch(8, drop_remainder=True)
+    return batches
+
+batches = made(rows)
+for batch in {fed}:
+    step(batch)
+""",
+            *((("XLA302", "batches = rows.shuffle(64).batch(8"),) if found else ()),
+        )
+        for name, (fed, first, found) in {
+            "as it is": ("batches", "", True),
+            "by a function": ("strategy.distribute_datasets_from_function(lambda _: batches)", "", True),
+            "by a function, all whole": (
+                "strategy.distribute_datasets_from_function(lambda _: batches)",
+                ", drop_remainder=True",
+                False,
+            ),
+            "applied": ("rows.apply(made)", "", True),
+            "applied, all whole": ("rows.apply(made)", ", drop_remainder=True", False),
+        }.items()
+    },
     "a loop that a graph makes part of the pipeline": one(
         f"""{HEAD}{JIT}
 @tf.function

@@ -6,6 +6,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_all
+from ..domain.kinds import options
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -139,7 +140,7 @@ def _dataset_apply(
         interpreter.call(frame, found, Arguments([owner]), node)
         for found in (interpreter.functions_in(function) if function is not None else ())
     ]
-    return join_all(*results) if results and all(map(pipelines.is_dataset, results)) else None
+    return _datasets_in(*results)
 
 
 def _transformation(name: str) -> FunctionModel:
@@ -163,7 +164,13 @@ def _from_function(
     if not isinstance(function, FunctionValue):
         return None
     made = interpreter.call(frame, function, Arguments([ApiObject("tf.distribute.InputContext")]), node)
-    return made if pipelines.is_dataset(made) else None
+    return _datasets_in(made)
+
+
+def _datasets_in(*made: Value) -> Value | None:
+    """The datasets among what functions return; None where there are none."""
+    found = [option for value in made for option in options(value) if pipelines.is_dataset(option)]
+    return join_all(*found) if found else None
 
 
 def _dataset_map(
