@@ -1,8 +1,10 @@
-"""Many findings of one value: the first ones are warnings."""
+"""Many findings of one value: the first ones alone are warnings or errors."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+import pytest
 
 from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
@@ -18,11 +20,14 @@ def sizes(n, m):
 """
 
 
-def test_the_further_findings_of_a_value_are_information(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("target", "severity"), [(None, Severity.WARNING), ("tpu", Severity.ERROR)])
+def test_the_further_findings_of_a_value_are_information(
+    target: str | None, severity: Severity, tmp_path: Path
+) -> None:
     (tmp_path / "sizes.py").write_text(SIZES, encoding="utf-8")
-    found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA205"]
+    found = [one for one in check([tmp_path], Settings(target=target)).findings if one.code == "XLA205"]
     severities = [one.severity for one in found]
-    assert severities == [Severity.WARNING] * 3 + [Severity.INFO] * 2 + [Severity.WARNING]
+    assert severities == [severity] * 3 + [Severity.INFO] * 2 + [severity]
     assert all(one.notes[-1].span == found[0].span for one in found[3:5])
 
 

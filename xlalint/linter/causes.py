@@ -8,9 +8,13 @@ from typing import Final
 
 from ..findings.findings import Effect, Finding, Note, Severity
 
-# Rules whose first note says where a value comes from, each with the effect that is meant: whoever makes a number of
+# Rules whose first note says where a value comes from, each with the effects that are meant: whoever makes a number of
 # what decides sizes and positions, or a variable of what the host changes, has mended them all.
-_OF_VALUES: Final = {"XLA205": Effect.RECOMPILES, "XLA206": Effect.RECOMPILES, "XLA609": Effect.DIVERGES}
+_OF_VALUES: Final = {
+    "XLA205": (Effect.RECOMPILES, Effect.FAILS),  # a TPU's compiler refuses what others compile again
+    "XLA206": (Effect.RECOMPILES, Effect.FAILS),
+    "XLA609": (Effect.DIVERGES,),
+}
 # Rules about what a function does several times, each with the effect that is meant: whoever keeps the shape of one
 # selection keeps that of all, whoever moves one summary out of compiled code moves all, and whoever compiles the
 # function around one tape compiles the others.
@@ -20,7 +24,7 @@ _OF_FUNCTIONS: Final = {
     "XLA403": Effect.FAILS,
     "XLA506": Effect.TPU,
 }
-_ALL: Final = frozenset(("XLA403",))  # of which errors, too, are said a few times
+_ALL: Final = frozenset(("XLA205", "XLA206", "XLA403"))  # of which errors, too, are said a few times
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
 _ONE: Final = frozenset(("XLA506", "XLA609"))  # of which one is enough
 _SAME_VALUE: Final = "here, too, the same value decides"
@@ -54,7 +58,7 @@ def _cause(finding: Finding) -> Hashable:
     """What a finding has in common with others of its rule; None where it stands for itself, as most errors do."""
     if finding.severity is not Severity.WARNING and finding.code not in _ALL:
         return None
-    if finding.notes and finding.effect is _OF_VALUES.get(finding.code):
+    if finding.notes and finding.effect in _OF_VALUES.get(finding.code, ()):
         origin = finding.notes[0]
         return (origin.path, origin.span, origin.text)
     if finding.effect is _OF_FUNCTIONS.get(finding.code) and finding.context is not None:

@@ -117,7 +117,7 @@ class Calls(Interpreter):
                 return self.call(frame, join_all(*kept) if kept else UNKNOWN, arguments, node)
             case OneOf(alternatives):
                 if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1:
-                    arguments = perhaps(arguments, frame.context.kind is ContextKind.XLA)
+                    arguments = perhaps(arguments)
                 return join_all(*(self.call(frame, option, arguments, node) for option in alternatives))
             case _:
                 return self._call_unknown(frame, callee, arguments, node)

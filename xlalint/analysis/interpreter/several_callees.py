@@ -13,7 +13,6 @@ from ..domain.values import (
     Api,
     Class,
     ClassValue,
-    Dependence,
     Function,
     FunctionValue,
     Instance,
@@ -29,6 +28,8 @@ from .frames import Arguments
 
 _OF_TENSORS: Final = ("tf.", "keras.ops.", "tnp.")
 _OF_ARRAYS: Final = ("np.",)
+_NONE: Final = frozenset[str]()
+_DROPPED: Final = frozenset(("training",))  # by Keras, where `call` does not take it
 _MOST_NAMES: Final = 24  # of a module that is asked for one that is not known
 
 
@@ -72,9 +73,11 @@ def fits(callee: Value, arguments: Arguments) -> bool:
     """Whether a function or object can be called with these arguments: of several that may be meant, no other is."""
     match callee:
         case FunctionValue(function=function, partial_args=partial, bound=bound):
-            before = len(partial) + (bound is not None)
-        case Instance(cls=cls) if (method := cls.find("__call__") or _called_by_keras(cls)) is not None:
-            function, before = method, 1
+            before, dropped = len(partial) + (bound is not None), _NONE
+        case Instance(cls=cls) if (method := cls.find("__call__")) is not None:
+            function, before, dropped = method, 1, _NONE
+        case Instance(cls=cls) if (method := _called_by_keras(cls)) is not None:
+            function, before, dropped = method, 1, _DROPPED
         case _:
             return True
     params = function.node.params
@@ -86,7 +89,7 @@ def fits(callee: Value, arguments: Arguments) -> bool:
     if not arguments.keywords.keys().isdisjoint(by_position):
         return False
     named = {*taken, *(param.name.value for param in params.kwonly_params)}
-    return params.star_kwarg is not None or arguments.keywords.keys() <= named
+    return params.star_kwarg is not None or arguments.keywords.keys() - dropped <= named
 
 
 def _called_by_keras(cls: Class) -> Function | None:
@@ -94,12 +97,11 @@ def _called_by_keras(cls: Class) -> Function | None:
     return cls.find("call") if any(map(cls.is_keras, ("layer", "model"))) else None
 
 
-def perhaps(arguments: Arguments, compiled: bool) -> Arguments:
-    """The arguments for one of several callees: a tensor for one may be a tuple for others, unless XLA takes it."""
+def perhaps(arguments: Arguments) -> Arguments:
+    """The arguments for one of several callees: a tensor for one may be a tuple for others."""
 
     def weaken(value: Value) -> Value:
-        sure = not isinstance(value, Tensor) or (compiled and value.dependence is Dependence.VALUE)
-        return value if sure else OneOf((value, UNKNOWN))
+        return OneOf((value, UNKNOWN)) if isinstance(value, Tensor) else value
 
     keywords = {name: weaken(value) for name, value in arguments.keywords.items()}
     return replace(arguments, positional=list(map(weaken, arguments.positional)), keywords=keywords)

@@ -131,7 +131,7 @@ def _keras_entry(
             for name in (*names, *[""] * (count - len(names)))
         ]
         if role == "function in a Lambda layer":
-            given = [Structure()]
+            given = [Structure(passed=True)]
         elif role == "layer's activation":  # of what the layer computes with its weights, which XLA does not fold
             given = [
                 replace(value, carried=True, mixed=True) if isinstance(value, Tensor) else value for value in given

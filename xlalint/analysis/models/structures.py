@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import element_of
+from ..domain.joins import element_of, join_all
 from ..domain.kinds import as_tensor, options
 from ..domain.values import (
     UNKNOWN,
@@ -31,6 +31,8 @@ from ..library.class_checks import STRUCTURES, is_instance
 def _map_structure(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     def apply(values: list[Value]) -> Value:
         head = values[0]
+        if isinstance(head, OneOf) and any(isinstance(option, Sequence | Dict) for option in head.options):
+            return join_all(*(apply([option, *values[1:]]) for option in head.options))
         if isinstance(head, Sequence) and head.items is not None:
             rows = [list(v.items) if isinstance(v, Sequence) and v.items is not None else [] for v in values]
             if len(set(map(len, rows))) == 1:
