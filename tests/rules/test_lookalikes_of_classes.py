@@ -178,7 +178,35 @@ def f(x, first: bool = False):
     x = x if y == x[0, 0] else x * 2.0  # flagged
     return kept_as(kept, "a" if first else "b", x)
 """
+NAMED: Final = """\
+import tensorflow as tf
+
+class Named(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self._calls = 0
+        self.steps = 0
+        self.seen = 0
+
+    def call(self, x):
+        self._calls += 1
+        name = "call_{}".format(self._calls)
+        self.steps += 1  # flagged
+        self.seen += 1
+        with tf.name_scope(name + f"_{self.seen}"):
+            return x * 2.0
+
+    def report(self):
+        print(f"{self.steps} steps")
+
+layer = Named()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return layer(x)
+"""
 CODE: Final = {
+    "what is counted for names alone": NAMED,
     "type(x) is tuple": SAME_CLASS,
     "numbers or lists of them": NUMBERS,
     "made on demand": MADE_ON_DEMAND,

@@ -118,7 +118,7 @@ class Keeping(Interpreter):
             return False
         match self.lookup(frame, root.value):
             case Instance(cls=cls, traced=traced):
-                if attribute is None or traced:
+                if attribute is None or traced or _is_a_name(cls, attribute, frame.function):
                     return False
                 return not (anew and _is_made_anew(cls, attribute, frame.function))
             case ClassValue() | ModuleValue():
@@ -170,6 +170,34 @@ def _is_made_anew(cls: Class, attribute: str, changing: Function) -> bool:
             if other not in found and any(_calls(node, method.name) for node in cst.within(other.node)):
                 found.append(other)
     return False
+
+
+def _is_a_name(cls: Class, attribute: str, counting: Function) -> bool:
+    """Whether the class makes nothing but text of what a method counts, and in that method alone: a name of its own for
+    each trace."""
+    uses = [
+        (method, node)
+        for method in methods_in_use(cls)
+        for node in cst.within(method.node)
+        if _is_attribute(node, attribute)
+    ]
+    told = [part for node in cst.within(counting.node) for part in _told(node)]
+    kept = [node for method, node in uses if not (method is counting and any(part is node for part in told))]
+    counted = [node for node in cst.within(counting.node) if isinstance(node, cst.AugAssign)]
+    return len(kept) < len(uses) and all(any(count.target is node for count in counted) for node in kept)
+
+
+def _told(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """Of what an expression makes text."""
+    match node:
+        case cst.FormattedStringExpression(expression=expression):
+            return [expression]
+        case cst.Call(func=cst.Name("str"), args=arguments):
+            return [argument.value for argument in arguments]
+        case cst.Call(func=cst.Attribute(value=cst.SimpleString(), attr=cst.Name("format")), args=arguments):
+            return [argument.value for argument in arguments]
+        case _:
+            return []
 
 
 def _is_set_by_callers(frame: Frame, target: cst.BaseExpression) -> bool:
