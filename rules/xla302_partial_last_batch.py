@@ -28,7 +28,7 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 ## Use instead
     dataset = tf.data.Dataset.from_tensor_slices((features, labels)).shuffle(1000).batch(32, drop_remainder=True)
 
-If every example counts, as in an evaluation, pad the last batch and give the padding the weight 0.
+If every example counts, pad the last batch: with the weight 0 in an evaluation, to be cut off behind `predict`.
 
 ## Not flagged
 - A number of elements that fills all batches, or else the program stops (`assert n % size == 0`); elements that repeat
@@ -65,9 +65,8 @@ DATA = """
 x, y = np.ones((70, 4), "float32"), np.ones((70, 1), "float32")
 dataset = tf.data.Dataset.from_tensor_slices((x, y))
 """
-ARRAYS = (
-    "tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(SIZE, drop_remainder=True)  # instead of arrays"
-)
+ARRAYS = "tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(SIZE, drop_remainder=True)  # no arrays"
+EACH = "pad the last batch, and cut the result to the number of examples: `drop_remainder=True` would leave some out"
 UNBATCHED = "keras.utils.image_dataset_from_directory(FOLDER, batch_size=None)"
 TWIN = """
 import keras
@@ -166,6 +165,7 @@ model.predict(np.ones((100, 4)), verbose=0)
 """,
             ["model.predict(np.ones((100, 4)), verbose=0)"],
             Runs(2),
+            help="cut the result",
         ),
         Bad(
             f"""{MODEL}
@@ -278,7 +278,6 @@ model.evaluate(dataset.batch(32, drop_remainder=False), verbose=0)
             ["dataset.map(lambda x, y: x).batch(32)", "dataset.batch(32, drop_remainder=False)"],
             Runs(4),
             safety=Safety.DISPLAY,
-            help="drop_remainder=True",
         ),
         Bad(
             """
@@ -446,6 +445,7 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
         assert isinstance(event, FeedCompiled)
         padded = {variation.location for variation in varying(event, "padded batch", "bucket")}
         windows: set[str] = set()  # which are cut from several arrays alike
+        predicts = _predicts(event.location.node)
         for variation in varying(event, "last batch"):
             if variation.location in padded:
                 continue  # each batch has another shape there, which is XLA303's
@@ -453,27 +453,29 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
             what = f"is smaller ({variation.detail})" if counted else "may be smaller"
             count = variation.shapes or "several"
             message = f"the last batch {what}: XLA compiles the step for {count} shapes instead of one"
-            node = variation.location.node
+            node, rewrite = variation.location.node, None
+            help: str | None = ARRAYS
             if variation.location == event.location:
-                yield fed(event, variation, message, ARRAYS)
+                pass
             elif isinstance(node, cst.Subscript) or variation.detail == PIECES:
                 window = variation.location.unit.code(node.slice[0] if isinstance(node, cst.Subscript) else node)
                 if window in windows:
                     continue
                 windows.add(window)
-                yield fed(event, variation, message, "drop the remainder, or pad it and give the padding the weight 0")
-            elif variation.detail in (FOLDER, IMAGES):
-                help = with_arguments(node, batch_size="None") if variation.detail == FOLDER else UNBATCHED
-                yield fed(event, variation, message, help and f"{help}.batch(SIZE, drop_remainder=True)")
+                help = "drop the remainder, or pad it and give the padding the weight 0"
             else:
-                meant = _predicts(event.location.node) or _decides(node)
-                safety = Safety.DISPLAY if meant else Safety.UNSAFE
-                rewrite = argument_set(variation.location, "drop_remainder", "True", TITLE, DIFFERS, safety)
-                yield fed(event, variation, message, _whole_batches(node), rewrite=rewrite)
+                help = _whole_batches(node, variation.detail)
+                if variation.detail not in (FOLDER, IMAGES):
+                    safety = Safety.DISPLAY if predicts or _decides(node) else Safety.UNSAFE
+                    rewrite = argument_set(variation.location, "drop_remainder", "True", TITLE, DIFFERS, safety)
+            yield fed(event, variation, message, EACH if predicts else help, rewrite=rewrite)
 
 
-def _whole_batches(node: cst.CSTNode) -> str | None:
+def _whole_batches(node: cst.CSTNode, of: str) -> str | None:
     """A call that makes batches, as one that makes whole ones; None for what is no call."""
+    if of in (FOLDER, IMAGES):
+        images = with_arguments(node, batch_size="None") if of == FOLDER else UNBATCHED
+        return images and f"{images}.batch(SIZE, drop_remainder=True)"
     match node:
         case cst.Call(func=cst.Attribute(attr=cst.Name("batch")), args=[size, cst.Arg(keyword=None), *rest]):
             node = cst.Call(func=node.func, args=[size, *rest])  # the second one is `drop_remainder` itself
@@ -482,11 +484,7 @@ def _whole_batches(node: cst.CSTNode) -> str | None:
 
 def _predicts(node: cst.CSTNode) -> bool:
     """Whether a call is one of `predict`: each example has a result."""
-    match node:
-        case cst.Call(func=cst.Attribute(attr=cst.Name("predict"))):
-            return True
-        case _:
-            return False
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "predict"
 
 
 def _decides(node: cst.CSTNode) -> bool:
