@@ -14,6 +14,10 @@ from xlalint.probe.verdicts import Run, judged
 
 CODE = """\
 import tensorflow as tf
+from tensorflow.math import argmin as first_of
+from ids import argsort
+
+K = tf.keras.backend
 
 class Pool:
     def nearest(self, x):
@@ -37,6 +41,24 @@ class Pool:
 
     def ranked(self, x):
         return self.between(x, tf.argsort(x))
+
+    def own(self, x, ids):
+        return self.between(x, argsort(x, ids))
+
+    def renamed(self, x):
+        return self.between(x, first_of(x, 1))
+
+    def by_backend(self, x):
+        return self.between(x, K.argmax(x))
+
+    def by_method(self, x, ids):
+        return self.between(x, ids.argmax(1))
+
+    def by_its_own(self, x, ids):
+        return self.between(x, self.argmax(ids))
+
+    def argmax(self, ids):
+        return ids * 2
 """
 
 
@@ -46,6 +68,11 @@ class Pool:
         (("self.selected(near, places)",), "open"),
         (("self.selected(kept, ids)",), "confirmed"),
         (("self.between(x, tf.argsort", "self.selected(places=places"), "open"),
+        (("self.between(x, argsort", "self.selected(places=places"), "confirmed"),
+        (("self.between(x, first_of", "self.selected(places=places"), "open"),
+        (("self.between(x, K.argmax", "self.selected(places=places"), "open"),
+        (("self.between(x, ids.argmax", "self.selected(places=places"), "open"),
+        (("self.between(x, self.argmax", "self.selected(places=places"), "confirmed"),
         (("self.selected(places=places",), "confirmed"),
         ((), "confirmed"),
     ],

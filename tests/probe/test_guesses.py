@@ -49,6 +49,13 @@ def test_shapes_in_docstrings() -> None:
 
 def test_other_styles_of_docstrings() -> None:
     assert documented("f\n\n:param mean: of shape (N, D)\n:param n: how many\n") == {"mean": "f32[4, 4]"}
+    assert documented("f\n\nArgs:\n  n (int): how many\n  ids (int): of shape [b]\n  k (int or list): sizes\n") == {
+        "n": "4",
+        "ids": "i32[4]",
+    }
+    assert documented("f\n\nParameters\n----------\nrate : float, optional\n    a rate\nx : array_like\n") == {
+        "rate": "0.5"
+    }
     assert documented("f\n\nInput\n-----\nlos : [batch size, num_ut], `tf.bool`\n    Line of sight\n") == {
         "los": "bool[4, 4]"
     }

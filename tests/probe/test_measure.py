@@ -301,3 +301,37 @@ def test_equal_code_in_two_files_is_told_apart(worker: Worker, tmp_path: Path) -
         target = Target(str(path), "f", given=(Given(None, "f32[4]"),), roots=(str(tmp_path),))
         [failed] = worker.ask(target, Plan(gradients=False), Limits(function=300.0)).observations
         assert failed.spots[0] == Spot(str(path), 4)
+
+
+SIGNED = """\
+import tensorflow as tf
+
+@tf.function(input_signature=[tf.TensorSpec([None, 4]), tf.TensorSpec([None], tf.int32)])
+def rows(x, ids):
+    return tf.gather(x, ids)
+
+def doubled(x, ids):
+    return rows(x, ids) * 2.0
+
+class Counter(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = tf.Variable(0.0)
+
+    def step(self, x):
+        return tf.group(self.count.assign_add(tf.reduce_sum(x)))
+"""
+
+
+def test_a_signature_is_kept_to_and_an_operation_is_no_result(worker: Worker, tmp_path: Path) -> None:
+    path = tmp_path / "signed.py"
+    path.write_text(SIGNED)
+    outcomes = {
+        name: worker.ask(Target(str(path), name, kind=kind, roots=(str(path),)), Plan(gradients=False), Limits(300.0))
+        for name, kind in (("rows", "function"), ("doubled", "function"), ("Counter.step", "method"))
+    }
+    for name, outcome in outcomes.items():
+        assert outcome.not_run is None, (name, outcome.not_run)
+        assert FAILS not in {one.kind for one in outcome.observations}, (name, outcome.observations)
+        assert {call.difference for call in outcome.calls} == {""}, name
+    assert outcomes["doubled"].inputs == ("x: f32[4, 4]", "ids: i32[4]")

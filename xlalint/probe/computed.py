@@ -16,6 +16,8 @@ from typing import Final, TypeAlias
 from ..findings.findings import Finding
 
 _POSITIONS: Final = {"top_k", "argmax", "argmin", "argsort", "nonzero", "range", "arange", "non_max_suppression"}
+_OF_ARRAYS: Final = {"argmax", "argmin", "argsort", "nonzero"}  # as methods
+_LIBRARIES: Final = ("tensorflow.", "numpy.", "jax.", "keras.", "tf_keras.")
 _OBJECT: Final = ("self", "cls")
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -66,10 +68,22 @@ def _values(function: _Function, names: Set[str]) -> list[ast.expr]:
 
 def _gives_positions(value: ast.AST, path: str, inside: bool = False) -> bool:
     """Whether an expression computes positions, or a function of the file that it calls."""
-    called = {_name(one.func) for one in ast.walk(value) if isinstance(one, ast.Call)}
-    if called & _POSITIONS:
+    calls = [one.func for one in ast.walk(value) if isinstance(one, ast.Call)]
+    if any(_is_of_positions(one, path) for one in calls):
         return True
+    called = {_name(one) for one in calls}
     return not inside and any(_gives_positions(one, path, True) for one in _functions(path) if one.name in called)
+
+
+def _is_of_positions(called: ast.expr, path: str) -> bool:
+    """Whether what is called is what a library gives positions by, Python's `range`, or such a method of an array."""
+    root, _, behind = ast.unparse(called).partition(".")
+    if (meaning := _imported(path).get(root)) is not None:
+        dotted = f"{meaning}.{behind}".rstrip(".")
+        return dotted.startswith(_LIBRARIES) and dotted.rpartition(".")[2] in _POSITIONS
+    if isinstance(called, ast.Name):
+        return called.id == "range" and all(one.name != "range" for one in _functions(path))
+    return isinstance(called, ast.Attribute) and called.attr in _OF_ARRAYS and _name(called.value) not in _OBJECT
 
 
 def _name(node: ast.expr) -> str:
@@ -107,9 +121,35 @@ def _function(path: str, line: int) -> _Function | None:
 
 
 @lru_cache(maxsize=32)
-def _functions(path: str) -> tuple[_Function, ...]:
+def _nodes(path: str) -> tuple[ast.AST, ...]:
+    """All of a file."""
     try:
-        tree = ast.parse(Path(path).read_text("utf-8"))
+        return tuple(ast.walk(ast.parse(Path(path).read_text("utf-8"))))
     except (OSError, ValueError, SyntaxError):
         return ()
-    return tuple(one for one in ast.walk(tree) if isinstance(one, _Function))
+
+
+@lru_cache(maxsize=32)
+def _functions(path: str) -> tuple[_Function, ...]:
+    return tuple(one for one in _nodes(path) if isinstance(one, _Function))
+
+
+@lru_cache(maxsize=32)
+def _imported(path: str) -> dict[str, str]:
+    """What the names mean that a file imports, and those that it assigns such a name, as in `K = keras.backend`."""
+    found: dict[str, str] = {}
+    for node in _nodes(path):
+        match node:
+            case ast.Import(names=names):
+                for one in names:
+                    package = one.name.partition(".")[0]
+                    found |= {one.asname: one.name} if one.asname else {package: package}
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                found |= {one.asname or one.name: f"{module}.{one.name}" for one in names}
+            case ast.ImportFrom(names=names):
+                found |= {one.asname or one.name: f".{one.name}" for one in names}
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value):
+                root = ast.unparse(value).partition(".")[0]
+                if root in found:
+                    found[name] = found[root]
+    return found

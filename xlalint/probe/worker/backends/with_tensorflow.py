@@ -18,6 +18,7 @@ from tensorflow.python.autograph.impl import api  # type: ignore[import-untyped]
 from .interface import Array
 from .joined_lines import keep_numbers
 from .pretrained import keep_what_models_are_made_with
+from .signed_calls import keep_to_signatures
 
 NAME = "tensorflow"
 NAMES: Mapping[str, Any] = {"tf": tf, "keras": keras, "np": np}
@@ -52,6 +53,7 @@ def start() -> dict[str, str]:
     hide_library_frames(False)
     keep_what_models_are_made_with()
     keep_numbers()
+    keep_to_signatures()
     return {"tensorflow": tf.__version__, "python": platform.python_version(), "keras": keras.__version__}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -11,7 +12,12 @@ from xlalint.probe.statements import statements
 
 from .hlo import bounded_ops, changed_ops
 
-_OF_SHAPES: Final = "with input shapes: "  # as TensorFlow ends what its operations say of shapes that they refuse
+# As TensorFlow says of shapes that its operations refuse, of dtypes, and of what another `tf.function` is called with:
+# where functions run eagerly, numbers are converted, and signatures do not count.
+_OF_INPUTS: Final = re.compile(
+    r"with input shapes: |Input '\w+' of '\w+' Op has type \w+ that does not match type"
+    r"|Binding inputs to tf\.function failed"
+)
 # By the user's lines that made them, innermost first, the types of operations.
 Made: TypeAlias = Mapping[tuple[Spot, ...], tuple[str, ...]]
 # From the names of operations to that.
@@ -27,7 +33,7 @@ def failure(error: Trouble, of: str, within: str, gradient: bool) -> Observation
     else:
         said = f"XLA cannot compile {of}: {error.message}"
     ops = error.ops or error.made
-    per = SHAPES if error.stage == TRACE and _OF_SHAPES in error.text else ""
+    per = SHAPES if _OF_INPUTS.search(error.text) else ""
     return Observation(FAILS, said, error.spots, per, gradient=gradient, ops=ops, lacking=bool(error.ops))
 
 

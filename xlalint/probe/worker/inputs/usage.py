@@ -137,7 +137,7 @@ class Use:
         if isinstance(other, Spec) and isinstance(own, Spec):
             fits = len(other.dims) == self.rank if self.rank is not None else len(other.dims) >= self._seen()
             return spec(self.dtype or other.dtype, *other.shape(), style=own.style) if fits else own
-        return other if other is not None else own
+        return own if other is None or (own is not None and isinstance(other, Literal)) else other
 
     def _seen(self) -> int:
         return max(self.least, max((axis + 1 if axis >= 0 else -axis for axis in self.sizes), default=0))

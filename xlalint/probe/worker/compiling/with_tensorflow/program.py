@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import tensorflow as tf  # type: ignore[import-untyped]
 
@@ -28,6 +28,8 @@ from .gradients import gradients_of
 from .inexact import inexactly
 from .randomness import SIGNLESS, is_random, repeats
 
+_AN_OPERATION: Final = "return value of type Operation"
+
 
 def compiled(driven: Driven) -> Callable[..., Any]:
     """The function as XLA compiles it. What already is compiled stays as it is."""
@@ -43,6 +45,16 @@ def compiled(driven: Driven) -> Callable[..., Any]:
         # them, those of Keras 2 by Keras.
         return tf.function(called, jit_compile=True, autograph=autograph_of(driven))  # type: ignore[no-any-return]
     return tf.function(call, jit_compile=True, autograph=driven.autograph)  # type: ignore[no-any-return]
+
+
+def _without_operations(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A call that returns nothing for each operation that the other one returns."""
+
+    def called(*positional: Any, **keywords: Any) -> Any:
+        result = call(*positional, **keywords)
+        return tf.nest.map_structure(lambda one: None if isinstance(one, tf.Operation) else one, result)
+
+    return called
 
 
 def autograph_of(driven: Driven) -> bool:
@@ -62,12 +74,22 @@ class TensorFlowProgram:
 
     def trace(self, given: Arguments, **further: Any) -> None:
         """See `Program`."""
-        positional, keywords = given
-        self._concrete = self._function.get_concrete_function(*positional, **further | keywords)  # type: ignore[attr-defined]
+        try:
+            self._concrete = self._traced(given, further)
+        except TypeError as error:
+            if _AN_OPERATION not in str(error) or isinstance(self._driven.call, TensorFunction):
+                raise
+            # As Keras 2 does for `update_state`: nothing is returned eagerly, and in a larger function it is no matter.
+            self._driven = replace(self._driven, call=_without_operations(self._driven.call))
+            self._function = compiled(self._driven)
+            self._concrete = self._traced(given, further)
         ops = [op for graph in all_graphs(self._concrete.graph) for op in graph.get_operations()]
         self.random = any(is_random(op) for op in ops)
         self.by_chance = self.random and not any(repeats(op) for op in ops)
         self.signs = not SIGNLESS.intersection(op.type for op in ops)
+
+    def _traced(self, given: Arguments, further: dict[str, Any]) -> Any:
+        return self._function.get_concrete_function(*given[0], **further | given[1])  # type: ignore[attr-defined]
 
     def run(self, given: Arguments) -> Any:
         """See `Program`."""
