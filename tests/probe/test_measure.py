@@ -210,6 +210,12 @@ def test_shapes_that_eager_execution_takes_are_no_matter_of_the_compiler(worker:
     target = Target(str(path), "f", given=(Given(None, "f32[4, 4, 4, 4, 4]"),), roots=(str(path),))
     [seen] = worker.ask(target, Plan(), Limits()).observations
     assert (seen.kind, seen.per, [spot.line for spot in seen.spots]) == (FAILS, SHAPES, [4])
+    # Nor are Python's numbers, of which eager execution makes what it needs.
+    path = tmp_path / "filled.py"
+    path.write_text("import tensorflow as tf\n\ndef f(x, y):\n    return tf.where(x > 0.0, y, x)\n")
+    given = (Given("x", "f32[4]"), Given("y", "2"))
+    [seen] = worker.ask(Target(str(path), "f", given=given, roots=(str(path),)), Plan(), Limits()).observations
+    assert (seen.kind, seen.per) == (FAILS, SHAPES)
 
 
 def expected(name: str) -> set[tuple[int, str]]:
