@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests.compiler.claims import claim
 from xlalint.analysis.fixpoint import partitions
 from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
@@ -93,13 +94,17 @@ def test_what_is_only_tried_out_says_nothing(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("main", LINE_BY_LINE.values(), ids=LINE_BY_LINE.keys())
+@pytest.mark.parametrize(
+    "main", [pytest.param(main, id=name, marks=claim(NETS, main)) for name, main in LINE_BY_LINE.items()]
+)
 def test_nothing_is_refused_line_by_line(main: str) -> None:
     _run(main)
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("main", TRACED.values(), ids=TRACED.keys())
+@pytest.mark.parametrize(
+    "main", [pytest.param(main, id=name, marks=claim(NETS, main)) for name, main in TRACED.items()]
+)
 def test_a_trace_is_refused(main: str) -> None:
     with pytest.raises(TypeError, match="Using a symbolic"):
         _run(main)
