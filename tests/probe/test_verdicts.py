@@ -239,6 +239,8 @@ def test_a_missing_kernel_is_no_consequence_of_a_shape(file: Path) -> None:
     lacking = replace(seen(file, FAILS, 10), ops=("Lu",), lacking=True)
     report = judge(file, outcome(file, lacking), finding(6, Effect.DIVERGES, notes=(note,)))
     assert statuses(report) == [(6, OPEN), (10, ONLY)]
+    size = finding(10, code="XLA205", name="size-from-value")
+    assert statuses(judge(file, outcome(file, lacking), size))[0] == (10, OPEN)
 
 
 def test_of_two_hazards_in_a_statement_the_operation_decides(file: Path) -> None:
