@@ -53,9 +53,8 @@ def test_other_styles_of_docstrings() -> None:
         "n": "4",
         "ids": "i32[4]",
     }
-    assert documented("f\n\nParameters\n----------\nrate : float, optional\n    a rate\nx : array_like\n") == {
-        "rate": "0.5"
-    }
+    assert documented("f\n\nParameters\n----------\nn : int, optional\n    how many\nx : array_like\n") == {"n": "4"}
+    assert documented("f\n\nArgs:\n  on (boolean): if\n  boxes (float): of which each is one\n") == {"on": "False"}
     assert documented("f\n\nInput\n-----\nlos : [batch size, num_ut], `tf.bool`\n    Line of sight\n") == {
         "los": "bool[4, 4]"
     }

@@ -40,11 +40,9 @@ _RANK: Final = re.compile(r"\b([1-6])-?D\b|\brank[- ]?([1-6])\b|\b([1-6])-dimens
 _SEVERAL: Final = re.compile(r"^\W*(?:an?\s)?\W*(?:list|sequence)\w* of\b.{0,30}\b(?:tensor|array)s\b", re.I)
 _NAMED: Final = re.compile(r"\(([^()]*)\)")  # what an axis has: [boxes, (top, left, bottom, right)]
 _TENSOR: Final = re.compile(r"tensor|array", re.I)
-# What is said to be a number of Python's, and nothing more.
-_PLAIN: Final = re.compile(
-    r"(?:an? )?`*(?P<type>int|integer|float|bool|boolean)`*\.?(?:,? optional)?(?:,? defaults? .*)?", re.I
-)
-_NUMBERS: Final[dict[str, int | float | bool]] = {"int": SIZE, "flo": 0.5, "boo": False}
+# What is said to be a number of Python's, and nothing more; `float` is said of tensors as well.
+_PLAIN: Final = re.compile(r"(?:an? )?`*(?P<type>int|bool)(?:eger|ean)?`*\.?(?:,? optional)?(?:,? defaults? .*)?", re.I)
+_NUMBERS: Final[dict[str, int]] = {"int": SIZE, "bool": False}
 _DTYPES: Final = (
     (re.compile(r"\b(?:tf\.)?(u?int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|complex(?:64|128))\b"), ""),
     (re.compile(r"\bbool(?:ean)?s?\b", re.I), "bool"),
@@ -95,7 +93,7 @@ def _form(kind: str, said: str) -> Form | None:
             shape = (SIZE,) * int(rank[1] or rank[2] or rank[3])
     if shape is None:
         plain = _PLAIN.fullmatch(kind.strip() or said.partition("\n")[0].strip())
-        return None if plain is None or _TENSOR.search(first) else Literal(_NUMBERS[plain["type"][:3].lower()])
+        return None if plain is None or _TENSOR.search(first) else Literal(_NUMBERS[plain["type"].lower()])
     one = spec(_dtype(first), *shape)
     return Many("list", (one, one)) if _SEVERAL.search(first) else one
 
