@@ -10,12 +10,13 @@ from xlalint.analysis.domain.values import Static, Variation
 from xlalint.analysis.domain.varying_shapes import variations_of
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import FeedCompiled
-from xlalint.analysis.library import api
+from xlalint.analysis.library import api, datasets
 from xlalint.fixes.quoted import brief, one_line
 from xlalint.fixes.rewrite import Rewrite, Rewriter, after, replace
 from xlalint.linter.rule import Draft, DraftNote, Effect, OnJax, Safety, Severity
 from xlalint.syntax import nodes as cst
 
+MADE = (datasets.FOLDER, datasets.IMAGES, datasets.TABLE)  # the details of last batches that what reads data makes
 FEW = 2  # values or shapes that a program may have on purpose
 PER_SHAPE = "XLA recompiles for every new shape"
 BY_KERAS = "Keras compiles the step again for every new shape"
@@ -157,3 +158,16 @@ def with_arguments(node: cst.CSTNode, **settings: str) -> str | None:
     kept = [arg for arg in node.args if arg.keyword is None or arg.keyword.value not in settings]
     given = [f"{name}={text}" for name, text in settings.items()]
     return f"{one_line(node.func)}({', '.join((*map(one_line, kept), *given))})"
+
+
+def batched_again(node: cst.CSTNode, detail: str) -> str | None:
+    """What makes such batches, as what makes whole ones; None for what is no call. `detail`: one of `MADE`."""
+    match detail:
+        case datasets.FOLDER:
+            single = with_arguments(node, batch_size="None")
+        case datasets.TABLE:
+            single = with_arguments(node)
+            single = single and f"{single}.unbatch()"
+        case _:
+            single = "keras.utils.image_dataset_from_directory(FOLDER, batch_size=None)"
+    return single and f"{single}.batch(SIZE, drop_remainder=True)"

@@ -4,7 +4,8 @@
 Reports `batch` without `drop_remainder=True` if the last batch is or may be smaller, and the batches reach a step that
 XLA compiles: `fit`, `evaluate` or `predict` of a model compiled with `jit_compile=True`, or a compiled function. Also
 reports `padded_batch`, `bucket_by_sequence_length`, Keras's `.._dataset_from_directory` and `ImageDataGenerator`,
-arrays and generators passed to a model, and slices that a loop or a generator takes in steps, or from the front.
+`make_csv_dataset` with `num_epochs`, arrays and generators passed to a model, and slices that a loop or a generator
+takes in steps, or from the front.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
@@ -48,12 +49,11 @@ sets `drop_remainder` itself, to False or to what decides it elsewhere.
 from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
-from xlalint.analysis.library.datasets import FOLDER, IMAGES
 from xlalint.analysis.library.host_sizes import PIECES
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.syntax import nodes as cst
 
-from ._feeds import argument_set, fed, varying, with_arguments
+from ._feeds import MADE, argument_set, batched_again, fed, varying, with_arguments
 
 MODEL = """
 import keras
@@ -67,7 +67,6 @@ dataset = tf.data.Dataset.from_tensor_slices((x, y))
 """
 ARRAYS = "tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(SIZE, drop_remainder=True)  # no arrays"
 EACH = "pad the last batch, and cut the result to the number of examples: `drop_remainder=True` would leave some out"
-UNBATCHED = "keras.utils.image_dataset_from_directory(FOLDER, batch_size=None)"
 TWIN = """
 import keras
 
@@ -465,7 +464,7 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
                 help = "drop the remainder, or pad it and give the padding the weight 0"
             else:
                 help = _whole_batches(node, variation.detail)
-                if variation.detail not in (FOLDER, IMAGES):
+                if variation.detail not in MADE:
                     safety = Safety.DISPLAY if predicts or _decides(node) else Safety.UNSAFE
                     rewrite = argument_set(variation.location, "drop_remainder", "True", TITLE, DIFFERS, safety)
             yield fed(event, variation, message, EACH if predicts else help, rewrite=rewrite)
@@ -473,9 +472,8 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
 
 def _whole_batches(node: cst.CSTNode, of: str) -> str | None:
     """A call that makes batches, as one that makes whole ones; None for what is no call."""
-    if of in (FOLDER, IMAGES):
-        images = with_arguments(node, batch_size="None") if of == FOLDER else UNBATCHED
-        return images and f"{images}.batch(SIZE, drop_remainder=True)"
+    if of in MADE:
+        return batched_again(node, of)
     match node:
         case cst.Call(func=cst.Attribute(attr=cst.Name("batch")), args=[size, cst.Arg(keyword=None), *rest]):
             node = cst.Call(func=node.func, args=[size, *rest])  # the second one is `drop_remainder` itself

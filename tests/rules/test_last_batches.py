@@ -659,6 +659,25 @@ part.fit(tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).batch(8))
 """,
         ("XLA302", "part.fit("),
     ),
+    "tables that are read once and twice": one(
+        f"""{HEAD}{MODEL}
+once = tf.data.experimental.make_csv_dataset("a.csv", 32, label_name="y", num_epochs=1)
+model.fit(once)
+twice = tf.data.experimental.make_csv_dataset("a.csv", batch_size=32, label_name="y", num_epochs=2, shuffle=False)
+model.fit(twice)
+""",
+        ("XLA302", "once = "),
+        ("XLA302", "twice = "),
+    ),
+    "tables that are read forever, or in whole batches": one(
+        f"""{HEAD}{MODEL}
+model.fit(tf.data.experimental.make_csv_dataset("a.csv", 32, label_name="y"), steps_per_epoch=9)
+model.fit(tf.data.experimental.make_csv_dataset("b.csv", 32, label_name="y", num_epochs=None), steps_per_epoch=9)
+rows = tf.data.experimental.make_csv_dataset("c.csv", 32, label_name="y", num_epochs=2)
+model.fit(rows.unbatch().batch(32, drop_remainder=True))
+model.fit(rows.take(9))
+"""
+    ),
     "a layer that nothing compiles": one(
         f"""{HEAD}
 inputs = keras.Input((4,))

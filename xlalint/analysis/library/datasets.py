@@ -32,6 +32,7 @@ from .generators import never_ends
 DATASET: Final = "tf.data.Dataset"
 FOLDER: Final = "folder"  # the detail of a last batch that a function of Keras makes of what it reads
 IMAGES: Final = "images"  # and of one that an image generator of Keras makes, which cannot drop it
+TABLE: Final = "table"  # and of one that is read from tables of text, which is dropped where they are read forever
 # The methods of an image generator that make batches, with the position of their size.
 _FLOWS: Final = {"flow": 2, "flow_from_dataframe": 9, "flow_from_directory": 5}
 # Functions that batch what they make, in batches of 32 unless they are told otherwise, the last one of what remains.
@@ -205,6 +206,14 @@ def _length(value: Value | None) -> Rows | None:
             return None
 
 
+def _table(step: Step) -> ApiObject:
+    """`make_csv_dataset`: rows that are read forever fill all batches (measured)."""
+    if step.arguments.get("num_epochs", step.arguments.get("*10", NONE)) == NONE:
+        return step.dataset(endless=True)
+    size = step.arguments.get("batch_size", step.arguments.get("*1", NONE))
+    return _in_batches(replace(step, arguments={"batch_size": size}), TABLE)
+
+
 _SOURCES: Final[dict[str, Callable[[Step], ApiObject]]] = {
     "from_tensor_slices": _slices,
     "from_tensors": _whole,
@@ -213,6 +222,7 @@ _SOURCES: Final[dict[str, Callable[[Step], ApiObject]]] = {
     "sample_from_datasets": _sampled,
     "choose_from_datasets": _sampled,
     "zip": _zipped,
+    "make_csv_dataset": _table,
 }
 
 # -- what becomes of them ---------------------------------------------------------------------------------------------
