@@ -49,7 +49,7 @@ from ..library.datasets import ROWS_OF_STEPS, is_dataset
 from ..library.host_shapes import shaped
 from ..library.host_sizes import row_parameters, sized
 from ..library.keras_classes import backends_of, runs_on_host, takes_others
-from ..library.refusing_layers import is_refused
+from ..library.refusing_layers import after_own_layer, is_refused
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
@@ -300,10 +300,11 @@ class Calls(Interpreter):
                 method = owner.cls.find("call")
                 if method is not None:
                     report_kept_by_build(self, frame, owner, node)
+                    passed = (*arguments.positional, *arguments.keywords.values())
                     value = self.decorated(method_value(method, owner))
                     own = value.compiled
                     if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):
-                        run = self.by_keras(owner, frame, (*arguments.positional, *arguments.keywords.values()))
+                        run = self.by_keras(owner, frame, passed)
                         kept = isinstance(own, Compilation) and not own.autograph  # Keras runs it as it is marked
                         if isinstance(own, Compilation) and kept:
                             run = replace(run, autograph=False, entry=own.entry, keras=own.keras)
@@ -312,7 +313,7 @@ class Calls(Interpreter):
                             arguments = _first_converted(arguments)
                         elif frame.context.kind not in NOT_TRACED:
                             arguments = arguments.with_tensors()
-                    return self.invoke(frame, value, arguments, node)
+                    return after_own_layer(passed, self.invoke(frame, value, arguments, node))
                 if arguments.positional and isinstance(given := arguments.positional[0], Unknown):
                     self.confirm_tensor(frame, given)
                 base = next(base for base in owner.cls.external_bases if api.is_keras(base, kind))

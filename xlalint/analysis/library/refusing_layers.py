@@ -6,7 +6,7 @@ On a GPU Keras 3 has cuDNN run an LSTM or GRU with the arguments below, for whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -70,15 +70,25 @@ def held(payload: Value | None) -> Iterator[ApiObject]:
 def after_layer(owner: ApiObject, arguments: Mapping[str, Value], result: Value, location: Location) -> Value:
     """What the call of a layer, or of layers one after the other, returns: computed with these, and with what its
     arguments were."""
-    found: tuple[Variation, ...] = ()
-    for value in arguments.values():
-        found = united(found, tuple(each for each in variations_of(value) if each.kind == LAYER))
+    found = _layers_before(arguments.values())
     if owner.api in _names() or is_run_by_cudnn(owner):
         found = united(found, (Variation(LAYER, location, detail=owner.api),))
     elif owner.api in ("keras.Model", "keras.Sequential"):
         refused = (layer for layer in held(owner.payload) if layer.api in _names() or is_run_by_cudnn(layer))
         found = united(found, tuple(Variation(LAYER, it.made.location, detail=it.api) for it in refused if it.made))
     return varied(result, found)
+
+
+def after_own_layer(arguments: Iterable[Value], result: Value) -> Value:
+    """What the call of a layer of the project's returns: computed with what its arguments were."""
+    return varied(result, _layers_before(arguments))
+
+
+def _layers_before(arguments: Iterable[Value]) -> tuple[Variation, ...]:
+    found: tuple[Variation, ...] = ()
+    for value in arguments:
+        found = united(found, tuple(each for each in variations_of(value) if each.kind == LAYER))
+    return found
 
 
 def layers_of(outputs: Value | None) -> tuple[ApiObject, ...]:

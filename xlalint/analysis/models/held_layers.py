@@ -42,6 +42,17 @@ def report_held(interpreter: Interpreter, frame: Frame, model: Value, how: Compi
             frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api, cudnn))
 
 
+def keeps_off(model: Value) -> bool:
+    """Whether a model holds a layer with which Keras 3 does not have XLA compile it where a GPU decides."""
+    match model:
+        case ApiObject():
+            return any(_keeps_off(layer) for layer in held(model.payload))
+        case Instance() if model.cls.is_keras("model"):
+            return any(_keeps_off(layer) for layer in _of_object(model, _DEEP, own=True))
+        case _:
+            return False
+
+
 def _on_tpu(frame: Frame, model: Instance) -> bool:
     made = making_of(model)
     scope = frame.context.scope or (None if made is None else made.scope)
@@ -52,11 +63,12 @@ def _keeps_off(layer: ApiObject) -> bool:
     return is_refused(layer) or is_run_by_cudnn(layer)
 
 
-def _of_object(owner: Instance, deep: int, called: bool = False) -> Iterator[ApiObject]:
-    """The layers in the attributes of a model or layer. `called`: only those in attributes that its methods call."""
+def _of_object(owner: Instance, deep: int, called: bool = False, own: bool = False) -> Iterator[ApiObject]:
+    """The layers in the attributes of a model or layer. `called`: only those in attributes that its methods call;
+    `own`: also those that it makes itself."""
     for name, value in owner.attributes.items():
-        if (not called or _calls(owner, name)) and not _makes(owner, value):
-            yield from _inside(value, deep)
+        if (not called or _calls(owner, name)) and (own or not _makes(owner, value)):
+            yield from _inside(value, deep, own)
 
 
 def _makes(owner: Instance, value: Value) -> bool:
@@ -82,23 +94,23 @@ def _calls(owner: Instance, attribute: str) -> bool:
     return False
 
 
-def _inside(value: Value, deep: int) -> Iterator[ApiObject]:
+def _inside(value: Value, deep: int, own: bool) -> Iterator[ApiObject]:
     """The layers in what an attribute holds, which Keras tracks in lists, tuples and dicts as well."""
     if deep == 0:
         return
     match value:
         case ApiObject("keras.Model" | "keras.Sequential", payload=payload):
             yield from held(payload)
-        case ApiObject(made=made) if made is not None:
+        case ApiObject(made=made) if own or made is not None:
             yield value
         case Instance(cls) if cls.is_keras("layer") or cls.is_keras("model"):
-            yield from _of_object(value, deep - 1)
+            yield from _of_object(value, deep - 1, own=own)
         case Sequence(items=tuple(items)):
             for item in items:
-                yield from _inside(item, deep - 1)
+                yield from _inside(item, deep - 1, own)
         case Dict(entries):
             for item in entries.values():
-                yield from _inside(item, deep - 1)
+                yield from _inside(item, deep - 1, own)
 
 
 def _sequential(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:

@@ -47,7 +47,7 @@ from ..program.signs import Shows
 from ..record import replace
 from .callbacks import run_callbacks
 from .compilation import asked_by, show_setting
-from .held_layers import report_held
+from .held_layers import keeps_off, report_held
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, whole_batches, yielded
 from .remade_models import report_remade
 
@@ -214,7 +214,8 @@ def _remember_compiled(
     model = _owner(interpreter, frame, node.func.value, owner)
     show_setting(interpreter, frame, "jit_compile", arguments.keywords.get("jit_compile"), node)
     how = Compiled(*_jit(interpreter, frame, model, arguments.keywords), Location(frame.unit, node))
-    if how.jit is None and how.why == _KERAS_3_DECIDES:
+    decides = how.jit is None and how.why == _KERAS_3_DECIDES
+    if decides and (interpreter.project.files.jax or not keeps_off(model)):
         interpreter.show(frame, Shows.KERAS_3, node, f"`{frame.unit.code(node.func)}`: {how.why}")
     if how.jit is not False:
         report_held(interpreter, frame, model, how, node)
