@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, Generic, TypeVar
 
 from xlalint.analysis.domain.kinds import options
-from xlalint.analysis.domain.values import Sequence, Static, Tensor, Value
+from xlalint.analysis.domain.values import ApiObject, FunctionValue, Instance, Sequence, Static, Tensor, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event
 from xlalint.linter.rule import ApiCall, DraftNote
@@ -20,6 +20,7 @@ GRADIENTS: Final = frozenset(
         "tf.GradientTape.batch_jacobian",
     )
 )
+_RUNS: Final = ("cond", "body", "body_fun", "f")  # the parameters for what a loop runs
 Loop = TypeVar("Loop", bound=Event)
 
 
@@ -63,6 +64,92 @@ def has_floats(value: Value) -> bool:
 def note_of(gradient: ApiCall) -> DraftNote:
     """Where a gradient is taken."""
     return DraftNote(gradient.location, "the gradient is taken here")
+
+
+def runs_weights(event: ApiCall) -> bool:
+    """Whether the loop calls a layer, or reads a weight, of the object whose code it is."""
+    for name in _RUNS:
+        for value in options(event.arguments[name]) if name in event.arguments else ():
+            if isinstance(value, FunctionValue):
+                owner = value.bound if value.bound is not None else getattr(value.scope, "bound", None)
+                if isinstance(owner, Instance) and any(map(_is_weight, _attributes_read(value.function.node, owner))):
+                    return True
+    return False
+
+
+def _attributes_read(function: cst.CSTNode, owner: Instance) -> Iterator[Value]:
+    for node in cst.within(function):
+        match node:
+            case cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=name)) if name in owner.attributes:
+                yield from options(owner.attributes[name])
+
+
+def _is_weight(value: Value) -> bool:
+    match value:
+        case Tensor(variable=True, dtype=dtype):
+            return dtype not in ("int", "bool", "string")
+        case ApiObject(api=api):
+            return api.startswith("keras.layers.")
+        case Instance(cls):
+            return cls.is_keras("layer")
+        case _:
+            return False
+
+
+def is_stopped(event: ApiCall, starts: Collection[str] = ()) -> bool:
+    """Whether the result of a loop, or all that it starts with (`starts`: these parameters), is passed to
+    `stop_gradient`."""
+    unit, names = event.location.unit, set[str]()
+    function: cst.CSTNode | None = None
+    for around in unit.around(event.node):
+        match around:
+            case cst.Call() if _stops(around):
+                return True
+            case cst.Assign(targets=targets) if function is None:
+                names |= {one.value for target in targets for one in cst.within(target) if isinstance(one, cst.Name)}
+            case cst.FunctionDef():
+                function = around
+                break
+    if function is None:
+        return False
+    stopped = {one.value for call in _stopping(function) for one in cst.within(call) if isinstance(one, cst.Name)}
+    begun = set[str]()
+    for node in cst.within(function):
+        match node:
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=cst.Call() as made) if (
+                _stops(made)
+            ):
+                begun.add(name)
+    return bool(names & stopped) or (
+        bool(starts) and all(_is_begun(event.argument_nodes.get(name), begun) for name in starts)
+    )
+
+
+def _is_begun(node: cst.BaseExpression | None, names: set[str]) -> bool:
+    """Whether a gradient ends at all that a loop starts with."""
+    match node:
+        case None | cst.Integer() | cst.Float():
+            return True
+        case cst.Name(value=name):
+            return name in names or name in ("None", "True", "False")
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            return all(_is_begun(element.value, names) for element in elements)
+        case cst.Call():
+            return _stops(node)
+        case _:
+            return False
+
+
+def _stopping(function: cst.CSTNode) -> Iterator[cst.Call]:
+    return (node for node in cst.within(function) if isinstance(node, cst.Call) and _stops(node))
+
+
+def _stops(call: cst.Call) -> bool:
+    match call.func:
+        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
+            return name == "stop_gradient"
+        case _:
+            return False
 
 
 def _runs_under(loop: Event, gradient: ApiCall) -> bool:

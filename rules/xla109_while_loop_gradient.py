@@ -2,13 +2,16 @@
 
 ## What it does
 Reports a `tf.while_loop` over floating-point values without `maximum_iterations` under a gradient (`tf.GradientTape`,
-`tf.gradients`). XLA102 reports the same for a `while` statement.
+`tf.gradients`), and in what Keras trains: in a loss, if the loop follows the predictions; in the `call` of a layer or
+model, if it runs a layer or reads a weight of the object itself; and in a `Lambda` layer, as information. XLA102
+reports the same for a `while` statement.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU. The loop itself compiles once. Its gradient fails with "XLA compilation requires
 a fixed tensor list size": without a bound on the iterations, the intermediate values have no static size. With
 `maximum_iterations` the gradient compiles; if the bound is the value of a tensor, once for every value. A gradient that
-needs no intermediate values (`a + 1.0` in the body) compiles without a bound.
+needs no intermediate values (`a + 1.0` in the body) compiles without a bound. `fit` of a model that is compiled with
+`jit_compile=True` (Keras 3.15) fails alike, for a loop in the loss and for one in a layer that is trained.
 
 ## Example
     y = tf.while_loop(lambda a: tf.reduce_sum(a) < 50.0, lambda a: (a * a,), (x,))[0]
@@ -20,7 +23,8 @@ needs no intermediate values (`a + 1.0` in the body) compiles without a bound.
 Or wrap a loop that is not trained in `tf.stop_gradient`.
 
 ## Not flagged
-- Loops without a gradient, loops over integers and booleans, and `back_prop=False`.
+- Loops without a gradient, loops over integers and booleans, `back_prop=False`, and results in `tf.stop_gradient`.
+- Loops in a loss that read the labels alone.
 - `tf.scan`, `tf.map_fn` and `tf.foldl`, whose length is static.
 
 ## Fix safety
@@ -34,16 +38,48 @@ Shown only: a bound that is too low ends the loop early.
 from collections.abc import Iterator
 
 from xlalint.analysis.domain.values import NONE, Static
+from xlalint.analysis.interpreter.contexts import Trained
 from xlalint.analysis.interpreter.events import Event
-from xlalint.linter.rule import ApiCall, Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.linter.rule import ApiCall, Bad, Breaks, Draft, Effect, Fails, Good, Rule, Runs, Severity
+from xlalint.syntax import nodes as cst
 
-from ._gradients import GRADIENTS, LoopsUnderGradients, has_floats, note_of
+from ._gradients import GRADIENTS, LoopsUnderGradients, has_floats, is_stopped, note_of, runs_weights
 
 LOOP = "tf.while_loop"
 NO_LIST_SIZE = Fails("XLA compilation requires a fixed tensor list size")
 MESSAGE = (
     f"gradient through `{LOOP}` without `maximum_iterations`: XLA needs a bound on the iterations, so compiling fails"
 )
+TRAINED = f"training takes the {MESSAGE}"
+FIT = """
+import tensorflow as tf
+
+def rows(true, pred):
+    count = tf.shape(pred)[0]
+    kept = tf.TensorArray(tf.float32, count)
+    return tf.reduce_mean({loop}[1].stack()) + tf.reduce_mean(pred)
+
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(2)])
+model.compile("sgd", rows, jit_compile=True)
+model.fit(tf.ones([8, 3]), tf.ones([8, 2]), batch_size=4, verbose=0)
+"""
+LOOP_OF = "tf.while_loop(lambda b, kept: b < count, lambda b, kept: (b + 1, kept.write(b, {row})), (0, kept))"
+OF_PREDICTIONS = LOOP_OF.format(row="tf.reduce_sum(tf.abs(true[b] - pred[b]))")
+OF_LABELS = LOOP_OF.format(row="tf.reduce_sum(true[b])")
+LAYER = """
+import tensorflow as tf
+
+class Shrunk(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.share = self.add_weight(shape=(), initializer="ones")
+
+    def call(self, x):
+        return tf.while_loop(lambda a: tf.reduce_sum(a * a) > 1.0, lambda a: (a * a * self.share / 2.0,), (x,))[0]
+
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(2), Shrunk()])
+model.compile("sgd", "mse", jit_compile=True)
+model.{run}
+"""
 HELP = "pass maximum_iterations=LIMIT, a Python number that is always enough, or use tf.stop_gradient(..)"
 
 
@@ -120,8 +156,34 @@ def f(x):
             NO_LIST_SIZE,
             effect=Effect.FAILS,
         ),
+        Bad(
+            FIT.format(loop=OF_PREDICTIONS),
+            [OF_PREDICTIONS],
+            Breaks("fixed tensor list size"),
+            effect=Effect.FAILS,
+            severity=Severity.ERROR,
+            why="`fit` takes the gradient",
+        ),
+        Bad(
+            LAYER.format(run="fit(tf.ones([8, 3]), tf.ones([8, 2]), batch_size=4, verbose=0)"),
+            ["tf.while_loop(lambda a: tf.reduce_sum(a * a) > 1.0, lambda a: (a * a * self.share / 2.0,), (x,))"],
+            Breaks("fixed tensor list size"),
+            effect=Effect.FAILS,
+            severity=Severity.ERROR,
+            why="the weight is trained",
+        ),
     )
     good = (
+        Good(
+            FIT.format(loop=OF_LABELS),
+            Runs(),
+            why="nothing in the loop follows the predictions",
+        ),
+        Good(
+            FIT.replace("{loop}[1].stack()", "tf.stop_gradient({loop}[1].stack())").format(loop=OF_PREDICTIONS),
+            Runs(),
+            why="the gradient ends before the loop",
+        ),
         Good(
             """
 class L(tf.keras.layers.Layer):
@@ -210,8 +272,61 @@ print(tape.gradient(y, x))
             case ApiCall(arguments=arguments) if arguments.get("maximum_iterations", NONE) == NONE:
                 if arguments.get("back_prop") == Static(False) or not has_floats(arguments.get("loop_vars", NONE)):
                     return
+                if is_stopped(event):
+                    return
+                if (severity := _by_keras(event)) is not None:
+                    yield Draft(TRAINED, Effect.FAILS, HELP, at_most=severity)
                 found = self._pairs.loop(event)
             case _:
                 return
         for loop, gradient in found:
             yield Draft(MESSAGE, Effect.FAILS, HELP, loop.location, (note_of(gradient),))
+
+
+def _by_keras(loop: ApiCall) -> Severity | None:
+    """How grave it is where Keras takes the gradient; None where it takes none of the loop."""
+    match loop.context.trained:
+        case Trained.LAYER:
+            return Severity.ERROR if runs_weights(loop) else None
+        case Trained.FUNCTION:
+            return Severity.INFO  # the model may not be trained, nor what stands before it
+        case Trained.LOSS if loop.trail is None or loop.trail.parent is not None:
+            return Severity.WARNING  # in a function that the loss calls, perhaps with the labels alone
+        case Trained.LOSS:
+            return Severity.ERROR if _follows_predictions(loop) else None
+        case None:
+            return None
+
+
+def _follows_predictions(loop: ApiCall) -> bool:
+    """Whether a loop in a loss reads anything that is made of the predictions, the second of its arguments."""
+    function = next(
+        node for node in loop.location.unit.around(loop.node) if isinstance(node, cst.FunctionDef | cst.Lambda)
+    )
+    names = [parameter.name.value for parameter in function.params.params]
+    made = set(names[names[0] == "self" :][1:2])
+    before: set[str] = set()
+    while made != before:
+        before = set(made)
+        for node in cst.within(function):
+            match node:
+                case cst.Assign(targets=targets, value=value) if _reads(value, made):
+                    made |= {one.value for target in targets for one in cst.within(target) if isinstance(one, cst.Name)}
+                case cst.AugAssign(target=cst.Name(value=name), value=value) if _reads(value, made):
+                    made.add(name)
+                case cst.FunctionDef(name=cst.Name(value=name), body=body) if _reads(body, made):
+                    made.add(name)
+    return _reads(loop.node, made)
+
+
+def _reads(node: cst.CSTNode, names: set[str]) -> bool:
+    """Whether a gradient may go through names that stand in the node: none goes through shapes and types."""
+    match node:
+        case cst.Name(value=name):
+            return name in names
+        case cst.Attribute(attr=cst.Name(value="dtype" | "shape")):
+            return False
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="int_shape" | "rank" | "shape" | "size"))):
+            return False
+        case _:
+            return any(_reads(child, names) for child in node.children)

@@ -51,32 +51,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from xlalint.analysis.domain.kinds import as_tensor, options
+from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import (
     NONE,
-    ApiObject,
     Dependence,
-    FunctionValue,
-    Instance,
     OneOf,
     Sequence,
     Structure,
-    Tensor,
     Value,
 )
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, OnJax, Rule, Runs, Severity
-from xlalint.syntax import nodes as cst
 
-from ._gradients import has_floats
+from ._gradients import has_floats, is_stopped, runs_weights
 from ._jax import compiles, fails
 
 WHILE: Final = "keras.ops.while_loop"
 FORI: Final = "keras.ops.fori_loop"
 SCAN: Final = "keras.ops.scan"
 STARTS: Final = {WHILE: ("loop_vars",), FORI: ("init_val",), SCAN: ("init", "xs")}
-RUNS: Final = ("cond", "body", "body_fun", "f")
 NO_LIST_SIZE: Final = Breaks("XLA compilation requires a fixed tensor list size")
 TRAINED: Final = """
 model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(4), L()])
@@ -228,13 +222,13 @@ f = tf.function(net.generate, jit_compile=True)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case ApiCall(api=api) if _is_trained(event) and not _is_stopped(event):
+            case ApiCall(api=api) if _is_trained(event) and not is_stopped(event, STARTS[event.api]):
                 jax = _on_jax(event)
                 alone = api == WHILE and event.arguments.get("maximum_iterations", NONE) != NONE
                 if alone and jax.effect is None:
                     return
                 what = f"training takes the gradient through `{brief(event.node)}`"
-                at_most = Severity.ERROR if _runs_weights(event) else Severity.INFO
+                at_most = Severity.ERROR if runs_weights(event) else Severity.INFO
                 message = f"{what}, which XLA does not compile: nothing says how often the loop runs at most"
                 yield Draft(message, Effect.FAILS, HELP, at_most=at_most, jax=jax, on_jax_alone=alone)
 
@@ -261,89 +255,6 @@ def _depends_on_data(value: Value) -> bool:
             return True
         case _:
             return (tensor := as_tensor(value)) is not None and tensor.dependence is Dependence.VALUE
-
-
-def _is_stopped(event: ApiCall) -> bool:
-    """Whether the result, or all that the loop starts with, is passed to `ops.stop_gradient`."""
-    unit, names = event.location.unit, set[str]()
-    function: cst.CSTNode | None = None
-    for around in unit.around(event.node):
-        match around:
-            case cst.Call() if _stops(around):
-                return True
-            case cst.Assign(targets=targets) if function is None:
-                names |= {one.value for target in targets for one in cst.within(target) if isinstance(one, cst.Name)}
-            case cst.FunctionDef():
-                function = around
-                break
-    if function is None:
-        return False
-    stopped = {one.value for call in _stopping(function) for one in cst.within(call) if isinstance(one, cst.Name)}
-    begun = set[str]()
-    for node in cst.within(function):
-        match node:
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=cst.Call() as made) if (
-                _stops(made)
-            ):
-                begun.add(name)
-    return bool(names & stopped) or all(_is_begun(event.argument_nodes.get(name), begun) for name in STARTS[event.api])
-
-
-def _is_begun(node: cst.BaseExpression | None, names: set[str]) -> bool:
-    """Whether a gradient ends at all that a loop starts with."""
-    match node:
-        case None | cst.Integer() | cst.Float():
-            return True
-        case cst.Name(value=name):
-            return name in names or name in ("None", "True", "False")
-        case cst.Tuple(elements=elements) | cst.List(elements=elements):
-            return all(_is_begun(element.value, names) for element in elements)
-        case cst.Call():
-            return _stops(node)
-        case _:
-            return False
-
-
-def _stopping(function: cst.CSTNode) -> Iterator[cst.Call]:
-    return (node for node in cst.within(function) if isinstance(node, cst.Call) and _stops(node))
-
-
-def _stops(call: cst.Call) -> bool:
-    match call.func:
-        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
-            return name == "stop_gradient"
-        case _:
-            return False
-
-
-def _runs_weights(event: ApiCall) -> bool:
-    """Whether the loop calls a layer, or reads a weight, of the object whose code it is."""
-    for name in RUNS:
-        for value in options(event.arguments[name]) if name in event.arguments else ():
-            if isinstance(value, FunctionValue):
-                owner = value.bound if value.bound is not None else getattr(value.scope, "bound", None)
-                if isinstance(owner, Instance) and any(map(_is_weight, _attributes_read(value.function.node, owner))):
-                    return True
-    return False
-
-
-def _attributes_read(function: cst.CSTNode, owner: Instance) -> Iterator[Value]:
-    for node in cst.within(function):
-        match node:
-            case cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=name)) if name in owner.attributes:
-                yield from options(owner.attributes[name])
-
-
-def _is_weight(value: Value) -> bool:
-    match value:
-        case Tensor(variable=True, dtype=dtype):
-            return dtype not in ("int", "bool", "string")
-        case ApiObject(api=api):
-            return api.startswith("keras.layers.")
-        case Instance(cls):
-            return cls.is_keras("layer")
-        case _:
-            return False
 
 
 def _on_jax(event: ApiCall) -> OnJax:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from ..domain.values import Class, FunctionValue
-from ..interpreter.contexts import HOST, Context, ContextKind
+from ..interpreter.contexts import HOST, Context, ContextKind, Trained
 from ..interpreter.frames import Arguments, Compilation
 from ..interpreter.interface import method_value
 from ..interpreter.interpreter import ProjectInterpreter
@@ -15,6 +16,12 @@ from ..program.signs import Shows, Sign
 from ..record import replace
 from .inherited_roles import InheritedRoles
 from .roles import KINDS, is_mostly_outside, is_replaced, role_arguments
+
+_TRAINED: Final[Mapping[str, Trained]] = {
+    "loss": Trained.LOSS,
+    "layer": Trained.LAYER,
+    "model": Trained.LAYER,
+}
 
 
 def keras_entries(
@@ -50,6 +57,7 @@ def keras_entries(
                 keras=by,
                 aside=is_mostly_outside(cls, method),
                 behind=kind == "model" and takes_data_alone(method),
+                trained=_TRAINED.get(kind) if name == "call" else None,
             )
             yield replace(value, compiled=None), context, role_arguments(kind, name, method)
 

@@ -35,6 +35,14 @@ class Tracing(StrEnum):
     EITHER = f"{KERAS_3} (Keras 2 converts it)"  # nothing says which it is
 
 
+class Trained(StrEnum):
+    """What Keras takes the gradient of, where it trains."""
+
+    LOSS = "loss"
+    LAYER = "layer"  # of which it needs one only if the layer or something before it is trained
+    FUNCTION = "function"  # of a layer: likewise, or if it is the loss
+
+
 _JAX: Final = frozenset((Backend.JAX,))
 
 
@@ -51,7 +59,8 @@ class Context(Record):
     size that nobody is seen to pass; `behind`: on JAX, what stands before it raises; `apart`: it is in a function of a
     condition or loop, which JAX traces by itself; `eager`: nobody compiles it, and a target would have it
     compiled; `direct`: of Keras's methods that host code calls itself, and of all that they call: these run line by
-    line there, and on Keras 3 a trace that fails while it builds them goes unseen (measured)."""
+    line there, and on Keras 3 a trace that fails while it builds them goes unseen (measured); `trained`: Keras takes
+    the gradient of what it returns."""
 
     kind: ContextKind
     autograph: bool
@@ -69,6 +78,7 @@ class Context(Record):
     apart: bool = False
     eager: bool = False
     direct: bool = False
+    trained: Trained | None = None
 
     @property
     def is_for_jax(self) -> bool:

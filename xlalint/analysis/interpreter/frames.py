@@ -26,7 +26,7 @@ from ..domain.values import (
 )
 from ..files.unit import Location, Unit
 from ..record import Record, replace
-from .contexts import CallPath, Context, ContextKind, Tracing
+from .contexts import CallPath, Context, ContextKind, Tracing, Trained
 from .events import Event
 
 
@@ -45,6 +45,7 @@ class Compilation(Record):
     backends: frozenset[Backend] | None = None  # as in `Context`
     aside: bool = False  # likewise
     direct: bool = False  # likewise
+    trained: Trained | None = None  # likewise
     decorator: Location | None = None  # `tf.function` as a decorator, which makes it of the function
     static: frozenset[str] | None = None  # of JAX: the parameters that stay Python values; all else becomes tensors
 
@@ -60,6 +61,7 @@ class Compilation(Record):
             backends=self.backends,
             aside=self.aside,
             direct=self.direct,
+            trained=self.trained,
         )
 
 

@@ -27,7 +27,7 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import LAST, RESIZED, filtered
 from ..files.unit import Location
-from ..interpreter.contexts import NOT_TRACED, Context, ContextKind
+from ..interpreter.contexts import NOT_TRACED, Context, ContextKind, Trained
 from ..interpreter.counting import counted, length
 from ..interpreter.feeding import (
     passed_values,
@@ -82,6 +82,12 @@ _KERAS_3_DECIDES: Final = "Keras 3's default where it finds an accelerator"
 _TRAINS: Final = frozenset(("fit", "train_on_batch"))
 _PREDICTS: Final = frozenset(("predict", "predict_on_batch"))
 # What `compile` is passed for training, and all that Keras 2 and 3 take there.
+_TRAINED: Final[Mapping[str, Trained]] = {
+    "loss function": Trained.LOSS,
+    "function in a Lambda layer": Trained.FUNCTION,
+    "activation": Trained.FUNCTION,
+    "layer's activation": Trained.FUNCTION,
+}
 _TRAINS_WITH: Final = frozenset(("loss", "metrics", "optimizer", "weighted_metrics"))
 _SETTINGS: Final = _TRAINS_WITH.union(
     ("auto_scale_loss", "distribute", "experimental_run_tf_function", "jit_compile", "loss_weights", "run_eagerly"),
@@ -136,7 +142,9 @@ def _keras_entry(
             given = [
                 replace(value, carried=True, mixed=True) if isinstance(value, Tensor) else value for value in given
             ]
-        compiled = Compilation(ContextKind.XLA, autograph, entry, by_keras=True, keras=keras)
+        compiled = Compilation(
+            ContextKind.XLA, autograph, entry, by_keras=True, keras=keras, trained=_TRAINED.get(role)
+        )
         interpreter.enter(found, compiled, Arguments(given, dict(keywords or {}), unknown=True), role + tag)
 
 
