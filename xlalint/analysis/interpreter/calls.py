@@ -116,9 +116,11 @@ class Calls(Interpreter):
                 kept = [option for option, fits in zip(alternatives, fit, strict=True) if fits]
                 return self.call(frame, join_all(*kept) if kept else UNKNOWN, arguments, node)
             case OneOf(alternatives):
-                if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1:
-                    arguments = perhaps(arguments)
-                return join_all(*(self.call(frame, option, arguments, node) for option in alternatives))
+                if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) < 2:
+                    return join_all(*(self.call(frame, option, arguments, node) for option in alternatives))
+                compiled = frame.context.kind is ContextKind.XLA
+                given = ((option, perhaps(option, arguments, compiled)) for option in alternatives)
+                return join_all(*(self.call(frame, option, own, node) for option, own in given))
             case _:
                 return self._call_unknown(frame, callee, arguments, node)
 

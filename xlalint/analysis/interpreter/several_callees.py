@@ -13,6 +13,7 @@ from ..domain.values import (
     Api,
     Class,
     ClassValue,
+    Dependence,
     Function,
     FunctionValue,
     Instance,
@@ -22,6 +23,7 @@ from ..domain.values import (
     Tensor,
     Value,
 )
+from ..program.parameter_uses import structures_among
 from ..program.project import Project
 from ..record import replace
 from .frames import Arguments
@@ -97,11 +99,27 @@ def _called_by_keras(cls: Class) -> Function | None:
     return cls.find("call") if any(map(cls.is_keras, ("layer", "model"))) else None
 
 
-def perhaps(arguments: Arguments) -> Arguments:
-    """The arguments for one of several callees: a tensor for one may be a tuple for others."""
+def perhaps(callee: Value, arguments: Arguments, compiled: bool) -> Arguments:
+    """The arguments for one of several callees: a tensor for one may be a tuple for others, unless XLA takes it and
+    this one takes nothing apart."""
+    sure = compiled and not _takes_apart(callee)
 
     def weaken(value: Value) -> Value:
-        return OneOf((value, UNKNOWN)) if isinstance(value, Tensor) else value
+        if not isinstance(value, Tensor) or (sure and value.dependence is Dependence.VALUE):
+            return value
+        return OneOf((value, UNKNOWN))
 
     keywords = {name: weaken(value) for name, value in arguments.keywords.items()}
     return replace(arguments, positional=list(map(weaken, arguments.positional)), keywords=keywords)
+
+
+def _takes_apart(callee: Value) -> bool:
+    """Whether a function or object unpacks anything of what it is called with, or reads it by keys."""
+    match callee:
+        case FunctionValue(function=function):
+            found: Function | None = function
+        case Instance(cls=cls):
+            found = cls.find("__call__") or _called_by_keras(cls)
+        case _:
+            found = None
+    return found is not None and bool(structures_among(found.node))
