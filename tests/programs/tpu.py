@@ -7,6 +7,19 @@ from __future__ import annotations
 
 from typing import Final
 
+DATA: Final = """\
+import numpy as np
+import tensorflow as tf
+
+def load(path):
+    return tf.numpy_function(np.load, [path], tf.float32){}
+
+def arrays(paths):
+    return tf.data.Dataset.from_tensor_slices(paths).map(load).batch(8, drop_remainder=True)
+
+def records(path):
+    return tf.data.TFRecordDataset(path).map(lambda row: tf.io.decode_raw(row, tf.float32)).batch(8, True)
+"""
 NODE: Final = """\
 import tensorflow as tf
 
@@ -287,19 +300,7 @@ def decode(path):
 data = tf.data.Dataset.from_tensor_slices(["gs://a", "gs://b"]).map(decode, num_parallel_calls=4)
 """,
     "Python in a map of another file": {
-        "data.py": """\
-import numpy as np
-import tensorflow as tf
-
-def load(path):
-    return tf.numpy_function(np.load, [path], tf.float32)  # finds XLA504
-
-def arrays(paths):
-    return tf.data.Dataset.from_tensor_slices(paths).map(load).batch(8, drop_remainder=True)
-
-def records(path):
-    return tf.data.TFRecordDataset(path).map(lambda row: tf.io.decode_raw(row, tf.float32)).batch(8, True)
-""",
+        "data.py": DATA.format("  # finds XLA504"),
         "train.py": f"""{NODE}
 import data
 
@@ -352,19 +353,7 @@ notebook_launcher(loop, (1e-4,), num_processes=8)
 
 CLEAN: Final[dict[str, Program]] = {
     "Python in a map that another program has": {
-        "data.py": """\
-import numpy as np
-import tensorflow as tf
-
-def load(path):
-    return tf.numpy_function(np.load, [path], tf.float32)
-
-def arrays(paths):
-    return tf.data.Dataset.from_tensor_slices(paths).map(load).batch(8, drop_remainder=True)
-
-def records(path):
-    return tf.data.TFRecordDataset(path).map(lambda row: tf.io.decode_raw(row, tf.float32)).batch(8, True)
-""",
+        "data.py": DATA.format(""),
         "train.py": f"""{NODE}
 import data
 

@@ -118,9 +118,9 @@ class Keeping(Interpreter):
             return False
         match self.lookup(frame, root.value):
             case Instance(cls=cls, traced=traced):
-                if attribute is None or traced or _is_a_name(cls, attribute, frame.function):
+                if attribute is None or traced or (anew and _is_made_anew(cls, attribute, frame.function)):
                     return False
-                return not (anew and _is_made_anew(cls, attribute, frame.function))
+                return not _is_a_name(cls, attribute, frame.function)
             case ClassValue() | ModuleValue():
                 return attribute is not None
             case Sequence() | Dict():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence as Ordered
+from functools import lru_cache
 
 from ...syntax import nodes as cst
 
@@ -12,6 +13,7 @@ _HOLDING = frozenset(("Union", "Optional", "List", "list", "Sequence", "Iterable
 _OF_DICTS = frozenset(("items", "keys", "values", "get"))
 
 
+@lru_cache(1 << 12)  # whoever may call one of several asks at each call
 def structures_among(node: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
     """The names that the function takes apart: read as dicts (by text as a key, by a dict's methods, or key by key), or
     unpacked into names, which nobody does with the examples of a batch."""
