@@ -210,19 +210,23 @@ import tensorflow as tf
 
 class Block(tf.keras.layers.Layer):
     def call(self, x, training=False):
-        return x * 2.0
+        return tf.nn.relu(x)
 
 class Pool(tf.keras.layers.Layer):
     def call(self, x):
         x, size = x
-        return tf.reshape(x, size)[:1], size
+        return x * 0.5, size
 
 class Gate(tf.keras.layers.Layer):
     def call(self, x):
         x = x if tf.reduce_sum(x) > 0 else x * 2.0  # flagged
         return x
 
-stages = {"block": Block(), "gate": Gate(), "pool": Pool()}
+stages = {}
+for number in range(2):
+    stages[f"{number}/block"] = Block()
+    stages[f"{number}/gate"] = Gate()
+    stages[f"{number}/pool"] = Pool()
 
 @tf.function(jit_compile=True, autograph=False)
 def f(x):
