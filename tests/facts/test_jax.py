@@ -17,6 +17,7 @@ import pytest
 from tests import ROOT, sampling
 from tests.commands import ran
 from tests.compiler.claims import claim
+from xlalint.authoring.jax.client import ENVIRONMENT
 from xlalint.authoring.on_jax import measure
 from xlalint.decoder.answers import explain_log
 from xlalint.docs import two_tracers
@@ -27,7 +28,6 @@ from xlalint.facts.tables import Gradient, Outcome
 from xlalint.measuring import constructs as with_tensorflow
 from xlalint.measuring import jax as measuring
 from xlalint.measuring.driver import Driver
-from xlalint.probe.jax.client import ENVIRONMENT
 
 SHARED: Final = [one for one in constructs() if one.shared]
 PAGE: Final = (ROOT / "xlalint/docs/xla/jax.md").read_text("utf-8")

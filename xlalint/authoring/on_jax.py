@@ -11,8 +11,8 @@ from typing import Final
 
 from ..facts.tables import Outcome
 from ..probe.interpreters import on_gpu
-from ..probe.jax.client import LostError, Process
-from ..probe.jax.client import program as as_job
+from .jax.client import LostError, Process
+from .jax.client import program as as_job
 from .measured import CALL_LIMIT, Call, Measured, entry_of
 
 _VALUE_SETS: Final = 4

@@ -101,7 +101,7 @@ def programs() -> list[Program]:
 
 
 def measured(programs: Iterable[Program], gpu: bool = False) -> Iterator[tuple[Program, OnJax]]:
-    """What becomes of each. Raises `probe.jax.client.LostError` where JAX is not installed."""
+    """What becomes of each. Raises `authoring.jax.client.LostError` where JAX is not installed."""
     for one in programs:
         yield one, as_fact(on_jax.measure(one.code, one.inputs, gpu=gpu))
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import keras  # type: ignore[import-untyped]
 import numpy as np
 
+from xlalint.authoring.jax.running import Counter, Subject, arrays, brief
 from xlalint.measuring.arguments import rewritten, target
 from xlalint.measuring.expressions import Expression, parse
 from xlalint.measuring.jax import is_like
@@ -22,7 +23,6 @@ from xlalint.measuring.outcome import difference, reason
 from xlalint.measuring.samples import KINDS, VALUE_SETS
 from xlalint.measuring.variations import DIES
 from xlalint.measuring.worker import serve
-from xlalint.probe.jax.running import Counter, Subject, arrays, brief
 from xlalint.probe.worker.compiling.compare import Leaf
 
 NAMES: Final = {"keras": keras, "np": np}

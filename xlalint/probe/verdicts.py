@@ -17,6 +17,7 @@ from ..findings.findings import Effect, Finding, FindingContext, Probed, Report,
 from ..sources.text import display_path
 from ..tpu.chips import chip_of
 from .computed import by_callers
+from .guessed import GUESSED, of_guess
 from .protocol import (
     BOUNDED,
     CHANCE,
@@ -291,8 +292,10 @@ def _verdict(
         return None
     seen = [one for one in at.of.get(position, ()) if backend in (None, one.run.target.backend)]
     here = sorted(seen, key=lambda one: KINDS.index(one.observation.kind))
+    if here and (borne := [one for one in here if not of_guess(finding, one.run.target, one.run.outcome)]):
+        return _of(borne[0].run, CONFIRMED, borne[0].observation)
     if here:
-        return _of(here[0].run, CONFIRMED, here[0].observation)
+        return _open(here[0].run, GUESSED)
     shared = at.shared.get(position)
     if shared is not None and backend in (None, shared.run.target.backend):
         return _open(shared.run, f"this may come from another problem in the statement: {shared.observation.text}")

@@ -35,7 +35,7 @@ class Process:
 
     def __init__(
         self,
-        module: str = "xlalint.probe.jax.worker",
+        module: str = "xlalint.authoring.jax.worker",
         program: str = sys.executable,
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:

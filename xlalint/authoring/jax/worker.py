@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import keras  # type: ignore[import-untyped]
 
-from xlalint.probe.jax.running import Counter, Subject, brief, owners_in
+from xlalint.authoring.jax.running import Counter, Subject, brief, owners_in
 from xlalint.probe.worker.compiling.compare import difference
 from xlalint.probe.worker.inputs.numbers import numbers
 from xlalint.sources.specs import Form, Keyed, Literal, Many, Spec, leaves, parse_form
