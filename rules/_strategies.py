@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Static, Value
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.api import kind_of
+from xlalint.analysis.library.local_paths import is_local as is_path_here
 from xlalint.analysis.library.strategies import (
     beginning,
     copies_variables,
@@ -139,9 +140,6 @@ def told_node(strategy: Value) -> str:
 def is_local(value: Value, node: cst.BaseExpression) -> bool:
     """Whether a path, or one of a list, is written in the program and is one of this machine."""
     if isinstance(value, Sequence):
-        return any(is_local(item, node) for item in value.items or ())
-    match beginning(value, node):
-        case Static(str() as path):
-            return bool(path) and "://" not in path
-        case _:
-            return False
+        parts = value.items or ()
+        return any(is_local(part, node) for part in (parts if value.element is None else (*parts, value.element)))
+    return is_path_here(beginning(value, node))

@@ -2,8 +2,10 @@
 
 ## What it does
 Reports, in a program whose strategy is (or may be) for a TPU node: `Dataset.from_generator`, `tf.py_function` and
-`tf.numpy_function` in a pipeline, Hugging Face's `to_tf_dataset` and `prepare_tf_dataset`, and files read from a local
-path, or by `tfds.load` from where it stores data sets on this machine. A resolver with a name or an address is for a
+`tf.numpy_function` in a pipeline, Hugging Face's `to_tf_dataset` and `prepare_tf_dataset`, a generator, `Sequence`,
+`PyDataset` or `ImageDataGenerator` that `fit`, `evaluate` or `predict` takes, and files read from a local path, or by
+`tfds.load` from where it stores data sets on this machine. A path is local if it is written without a scheme, or if
+`glob`, `os`, `pathlib`, `tempfile` or `keras.utils.get_file` found it. A resolver with a name or an address is for a
 TPU node. If the program gets the address at run time, it may be.
 
 ## What XLA does
@@ -12,6 +14,8 @@ runs.
 
 - Measured on a CPU with a second process as the remote worker (TensorFlow 2.21): a pipeline over a relative path fails
   there ("NotFoundError: .. No such file or directory"). One over tensors in memory works.
+- Measured (Keras 3.15): Keras puts a generator, a `PyDataset` and what an `ImageDataGenerator` makes into
+  `Dataset.from_generator`, and arrays into none.
 - Not measured, for lack of a TPU: the worker of a TPU node has no Python. Users report "No registered 'PyFunc' OpKernel
   for 'CPU' devices", and for local files "File system scheme '[local]' not implemented".
 
@@ -27,8 +31,8 @@ runs.
 Or use a TPU VM (`tpu="local"`), where the program and the TPU share one machine.
 
 ## Not flagged
-A TPU VM, paths that are not literals, and paths of a bucket. A resolver without arguments takes the TPU that the
-environment names, which may be either: the first such place is information.
+A TPU VM, paths that the program gets from elsewhere, paths of a bucket, and arrays. A resolver without arguments takes
+the TPU that the environment names, which may be either: the first such place is information.
 
 ## Fix safety
 Shown only: the data has to be stored elsewhere.
@@ -40,16 +44,29 @@ Shown only: the data has to be stored elsewhere.
 - https://github.com/tensorflow/tensorflow/issues/39030
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from xlalint.analysis.domain.kinds import leaves
 from xlalint.analysis.domain.values import NONE, Value
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.library.generators import runs_python
+from xlalint.analysis.library.local_paths import begins_locally
+from xlalint.analysis.library.strategies import may_be_either, may_be_node
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 
-from ._strategies import UNNAMED, is_local, made_note, method_of, node_strategy, told_node, unnamed_strategy
+from ._strategies import (
+    UNNAMED,
+    is_local,
+    made_note,
+    method_of,
+    model_strategy,
+    node_strategy,
+    told_node,
+    unnamed_strategy,
+)
 
 NODE: Final = """
 import tensorflow as tf
@@ -74,6 +91,16 @@ PATHS: Final[Mapping[str, tuple[str, ...]]] = {
     "keras.utils.audio_dataset_from_directory": ("directory", "*0"),
     "keras.utils.image_dataset_from_directory": ("directory", "*0"),
     "keras.utils.text_dataset_from_directory": ("directory", "*0"),
+}
+# What makes a dataset of paths, and what reads them in the pipeline.
+SLICES: Final = "tf.data.Dataset.from_tensor_slices"
+OPENS: Final = "tf.io.read_file"
+# The arguments of Keras's loops that may be generators.
+FEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "evaluate": ("x",),
+    "fit": ("x", "validation_data"),
+    "fit_generator": ("generator", "validation_data"),
+    "predict": ("x",),
 }
 # What says that a data set of `tfds` does not lie on this machine, or is in memory.
 ELSEWHERE: Final = frozenset(("batch_size", "builder_kwargs", "try_gcs", "*3"))
@@ -140,6 +167,67 @@ model.fit(data)
             None,
             effect=Effect.TPU,
             help="gs://",
+            why="it needs a TPU node",
+        ),
+        Bad(
+            f"""{NODE}
+import numpy as np
+
+class Batches(tf.keras.utils.Sequence):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return np.full([16, 4], index), np.ones([16, 1])
+
+def endless():
+    while True:
+        yield np.ones([16, 4]), np.ones([16, 1])
+
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+folder = tf.keras.preprocessing.image.ImageDataGenerator(rescale=1 / 255)
+model.fit(Batches())
+model.fit(endless(), steps_per_epoch=3)
+model.evaluate(folder.flow_from_directory("pictures", batch_size=8))
+model.fit(np.ones([16, 4]), np.ones([16, 1]), validation_data=Batches())
+""",
+            [
+                "model.fit(Batches())",
+                "model.fit(endless(), steps_per_epoch=3)",
+                'model.evaluate(folder.flow_from_directory("pictures", batch_size=8))',
+                "model.fit(np.ones([16, 4]), np.ones([16, 1]), validation_data=Batches())",
+            ],
+            None,
+            effect=Effect.TPU,
+            why="it needs a TPU node",
+        ),
+        Bad(
+            f"""{NODE}
+import glob
+import os
+from pathlib import Path
+
+ROOT = Path("speech")
+HERE = os.path.dirname(__file__)
+shards = tf.data.TFRecordDataset([str(shard) for shard in sorted(ROOT.glob("*.tfrecord"))])
+words = tf.data.TextLineDataset(str(ROOT / "words" / "all.txt"))
+more = tf.data.TextLineDataset(os.path.join(HERE, "more.txt"))
+
+def decode(path):
+    return tf.image.resize(tf.io.decode_png(tf.io.read_file(path)), [64, 64])
+
+pictures = tf.data.Dataset.from_tensor_slices(glob.glob(f"{{HERE}}/*.png")).map(decode)
+""",
+            [
+                'tf.data.TFRecordDataset([str(shard) for shard in sorted(ROOT.glob("*.tfrecord"))])',
+                'tf.data.TextLineDataset(str(ROOT / "words" / "all.txt"))',
+                'tf.data.TextLineDataset(os.path.join(HERE, "more.txt"))',
+                'tf.data.Dataset.from_tensor_slices(glob.glob(f"{HERE}/*.png"))',
+            ],
+            None,
+            effect=Effect.TPU,
             why="it needs a TPU node",
         ),
         Bad(
@@ -291,6 +379,49 @@ print(shown(tf.constant(1)))
         ),
         Good(
             f"""{NODE}
+import numpy as np
+
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+model.fit([np.ones([16, 4])], [np.ones([16, 1])])
+model.fit((np.ones([16, 4])), np.ones([16, 1]), validation_data=(np.ones([16, 4]), np.ones([16, 1])))
+
+def pairs():
+    while True:
+        yield np.ones([16, 4]), np.ones([16, 1])
+
+for x, y in pairs():
+    model.train_on_batch(x, y)
+""",
+            None,
+            why="Keras is passed arrays",
+        ),
+        Good(
+            f"""{NODE}
+import glob
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+BUCKET = os.environ["BUCKET"]
+words = tf.data.Dataset.from_tensor_slices(["cat", "dog"])
+shards = tf.data.TFRecordDataset([os.path.join(BUCKET, name) for name in os.listdir("names")])
+sizes = np.array([Path(path).stat().st_size for path in glob.glob("pictures/*.png")], np.float32)
+rows = tf.data.Dataset.from_tensor_slices(sizes)
+
+def decode(path):
+    return tf.io.decode_png(tf.io.read_file(path))
+
+pictures = tf.data.Dataset.from_tensor_slices([f"{{BUCKET}}/{{number}}.png" for number in range(8)]).map(decode)
+""",
+            None,
+            why="words and numbers, and paths that begin elsewhere",
+        ),
+        Good(
+            f"""{NODE}
 import sys
 
 data = tf.data.TFRecordDataset(sys.argv[1])
@@ -309,9 +440,10 @@ more = tf.data.TFRecordDataset(f"{{sys.argv[1]}}/more.tfrecord")
                 yield from islice(_refused(steps, node, Severity.INFO), 1)
 
 
-def _refused(steps: Iterable[SetupCall], node: Value, at_most: Severity = Severity.ERROR) -> Iterator[Draft]:
+def _refused(steps: Sequence[SetupCall], node: Value, at_most: Severity = Severity.ERROR) -> Iterator[Draft]:
+    reads = any(step.api == OPENS and step.context.pipeline for step in steps)
     for step in steps:
-        reason = _reason(step)
+        reason = "lists local files, which the pipeline reads" if reads and _lists_files(step) else _reason(step)
         if reason is not None:
             yield Draft(
                 f"`{brief(step.node)}` {reason}, but {told_node(node)} runs the pipeline on its own machine",
@@ -323,9 +455,19 @@ def _refused(steps: Iterable[SetupCall], node: Value, at_most: Severity = Severi
             )
 
 
+def _lists_files(step: SetupCall) -> bool:
+    """Whether the elements of a dataset are paths of this machine."""
+    return step.api == SLICES and any(map(begins_locally, leaves(step.arguments.get("tensors"))))
+
+
 def _reason(step: SetupCall) -> str | None:
     """Why another machine cannot run this part of a pipeline."""
     method = method_of(step)
+    if method in FEEDS:
+        strategy = model_strategy(step)
+        fed = [step.arguments[name] for name in FEEDS[method] if name in step.arguments]
+        on_node = strategy is not None and (may_be_node(strategy) or may_be_either(strategy))
+        return "takes batches that Python makes" if on_node and any(map(runs_python, fed)) else None
     if method in PYTHON:
         inside = step.context.pipeline or not method.startswith(("py_func", "numpy_func"))
         return "calls Python" if inside else None

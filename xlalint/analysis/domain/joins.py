@@ -136,6 +136,8 @@ def _meet_static(a: Static, b: Static) -> Static | None:
         a, b = replace(a, dimension=None), replace(b, dimension=None)
     if a.count != b.count:
         a = a if a.count is None else replace(a, count=None)
+    if a.local and not b.local:
+        a = replace(a, local=False)
     if not a.known or (type(a.constant) is type(b.constant) and a.constant == b.constant):
         return a if varies == a.varies else replace(a, varies=varies)
     # None stays apart: `x is None` is the commonest question of all.
@@ -320,7 +322,7 @@ def _static_pattern(value: Static, depth: int) -> Hashable:
     constant = value.constant
     plain = constant is None or isinstance(constant, _TOLD_APART)
     told = (type(constant), constant) if plain else (constant is not UNSET,)
-    return ("static", *told, value.varies, value.setting, value.dimension is not None, value.count)
+    return ("static", *told, value.varies, value.setting, value.dimension is not None, value.count, value.local)
 
 
 def _tensor_pattern(value: Tensor, depth: int) -> Hashable:

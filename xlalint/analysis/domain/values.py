@@ -146,13 +146,14 @@ class Static(Record):
     """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
     one in each iteration of a loop, say. `setting`: it is not known, but what it is by default. `dimension`: it is that
     one, so None where the code is traced, and a number in eager execution. `count`: what is known of it as a number of
-    rows all the same."""
+    rows all the same. `local`: a text that is not known, but is a path on the machine that runs Python."""
 
     constant: Any = UNSET
     varies: tuple[Variation, ...] = ()
     setting: Setting | None = None
     dimension: Dimension | None = None
     count: Count | None = None
+    local: bool = False
 
     @property
     def known(self) -> bool:
@@ -318,12 +319,14 @@ class ApiObject(Record):
 class Pipeline(Record):
     """What is known of a `tf.data.Dataset` beside its elements. `count`: how many elements, where that is known;
     `endless`: it repeats for ever; `batch`: the size of its batches, 0 where they have one that is not known, None
-    where it is not batched; `uniform`: all elements have one shape, since they are slices of arrays."""
+    where it is not batched; `uniform`: all elements have one shape, since they are slices of arrays; `python`: Keras's
+    image generator makes them, which is Python."""
 
     count: Rows | None = None
     endless: bool = False
     batch: int | None = None
     uniform: bool = False
+    python: bool = False
 
 
 class Compiled(Record):

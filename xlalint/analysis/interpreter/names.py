@@ -9,6 +9,7 @@ from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
 from ..domain.kinds import settled
 from ..domain.values import UNKNOWN, Deferred, Module, Unknown, Value
+from ..library.local_paths import LOCAL
 from ..program import customary_names as libraries
 from ..program.python_library import BUILTINS
 from .captured import captured
@@ -36,7 +37,9 @@ class Names(Interpreter):
             return BUILTINS[name]
         if name in libraries.OF_IPYTHON:
             return libraries.OF_IPYTHON[name]
-        if name in ("__name__", "__file__", "__doc__"):
+        if name == "__file__":
+            return LOCAL
+        if name in ("__name__", "__doc__"):
             return libraries.MODULE_STRING
         return None
 

@@ -40,6 +40,7 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import LAST, LENGTHS, PADDING
 from ..files.unit import Location
+from ..library.local_paths import LOCAL, begins_locally
 from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
 from .counting import rows
@@ -155,7 +156,11 @@ class Operations(Interpreter):
                 if type(sign) in _REMAINDERS:  # a few numbers come of counters; a part of a size is another one
                     divided = not isinstance(sign, cst.Modulo | cst.ModuloAssign)
                     varies = tuple(each for each in varies if divided and each.kind == "number" and each.detail != LAST)
+                if not made.known and begins_locally(left) and isinstance(sign, cst.Add | cst.AddAssign):
+                    return LOCAL
                 return replace(made, varies=varies) if varies else made
+            case (ApiObject("pathlib.Path", None) as path, _) | (_, ApiObject("pathlib.Path", None) as path):
+                return path
             case (Array("int", None, ()), Static(varies=(_, *_) as varies)) | (
                 Static(varies=(_, *_) as varies),
                 Array("int", None, ()),

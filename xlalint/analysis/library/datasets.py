@@ -105,7 +105,7 @@ def images(method: str, arguments: Mapping[str, Value], location: Location) -> A
     size = arguments.get("batch_size", arguments.get(f"*{position}", Static(_USUAL_BATCH)))
     rows = arguments.get("x", arguments.get("*0")) if method == "flow" else None
     element = Structure(origin=Origin(location, f"`{method}` returns data"))
-    step = Step(element, Pipeline(count=_length(rows)), {"batch_size": size}, location)
+    step = Step(element, Pipeline(count=_length(rows), python=True), {"batch_size": size}, location)
     made = _in_batches(step)
     if not any(variation.kind == LAST for variation in variations_of(made)):
         return made

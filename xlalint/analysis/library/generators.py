@@ -1,9 +1,42 @@
-"""Generators that come to no end: a loop that nothing leaves yields for as long as somebody asks."""
+"""Python code that makes data: generators, what they yield and whether they end, and batches that Keras asks it for."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from ...syntax import nodes as cst
-from ..domain.values import FunctionValue, Value
+from ..domain.kinds import options
+from ..domain.values import ApiObject, FunctionValue, Instance, Pipeline, Sequence, Value
+
+_WITH_WEIGHTS: Final = 3  # inputs, targets and the weights of examples
+_BATCHES: Final = frozenset(("keras.utils.PyDataset", "keras.utils.Sequence"))
+
+
+def yielded(value: Value | None) -> Value | None:
+    """What a generator yields: inputs with their targets, which stand in a tuple; None for what is no generator."""
+    match value:
+        case Sequence("list", element=Sequence("tuple", tuple(parts)) as batch) if 2 <= len(parts) <= _WITH_WEIGHTS:
+            return batch
+        case Sequence("list", (Sequence("tuple", tuple(parts)), *_), element=None) if 2 <= len(parts) <= _WITH_WEIGHTS:
+            return value
+        case _:
+            return None
+
+
+def runs_python(data: Value) -> bool:
+    """Whether Python makes each batch of what a loop of Keras is passed, which wraps it in `Dataset.from_generator`
+    (measured): a generator, a `Sequence` or `PyDataset`, an image generator of Keras."""
+    return all(_runs_python(option) for option in options(data))
+
+
+def _runs_python(data: Value) -> bool:
+    match data:
+        case ApiObject(facts=Pipeline(python=python)):
+            return python
+        case Instance(cls=cls):
+            return any(base in _BATCHES for base in cls.mro)
+        case _:
+            return yielded(data) is not None
 
 
 def never_ends(generator: Value | None) -> bool:

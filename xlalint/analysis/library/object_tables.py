@@ -56,6 +56,11 @@ ATTRIBUTES: Final = {
     },
     "metric": {"[float/?/variable]": "variables weights", "static": "name dtype"},
     "loss": {"static": "name reduction dtype"},
+    "pathlib.Path": {
+        "self": "parent",
+        "[self]": "parents",
+        "static": "anchor drive name parts root stem suffix suffixes",
+    },
 }
 
 METHODS: Final = {
@@ -70,6 +75,19 @@ METHODS: Final = {
         "like/?": "gather_nd sparse_read to_tensor",
     },
     "keras.preprocessing.image.ImageDataGenerator": {"unknown": "flow flow_from_dataframe flow_from_directory"},
+    "pathlib.Path": {
+        "self": """
+            absolute expanduser joinpath readlink relative_to rename replace resolve with_name with_segments with_stem
+            with_suffix
+        """,
+        "[self]": "glob iterdir rglob",
+        "path": "as_posix __fspath__ __str__",
+        "static": """
+            as_uri exists group is_absolute is_dir is_file is_mount is_relative_to is_symlink match open owner
+            read_bytes read_text samefile stat write_bytes write_text
+        """,
+        "none": "chmod mkdir rmdir symlink_to touch unlink",
+    },
     "tf.DType": {"static": "is_compatible_with limits"},
     "tf.TensorArray": {
         "like/same": "read concat",

@@ -38,6 +38,7 @@ from .call import Call, Content
 from .dtypes import named_dtype
 from .folding import is_folded
 from .keras_classes import kind_of
+from .local_paths import LOCAL
 from .measured_results import built_with, measured, measured_with, shape_only
 from .ranks import drops_first_axis, names_every_size, rank_of, result_rank
 from .refusing_layers import BY_CUDNN, layers_of, run_by_cudnn
@@ -78,6 +79,7 @@ _PLAIN: Final[dict[str, Value]] = {
     "array": Array(),
     "shape": Sequence("tuple", None, STATIC),
     "dtype": ApiObject("tf.DType"),
+    "path": LOCAL,
 }
 # Flags of what is made of data from outside, whatever is known of the arguments.
 _OF_DATA: Final = frozenset(("layer", "bounded"))

@@ -28,6 +28,7 @@ from ..domain.values import (
 from ..files.unit import Location
 from ..record import replace
 from . import api
+from .local_paths import is_local
 from .refusing_layers import is_refused
 
 RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
@@ -71,7 +72,9 @@ _FUNCTIONS: Final = frozenset(
         "tf.disable_v2_behavior",
         "tf.distribute.experimental_set_strategy",
         "tf.function",
+        "tf.data.Dataset.from_tensor_slices",
         "tf.io.gfile.glob",
+        "tf.io.read_file",
         "tf.lookup.StaticHashTable",
         "tf.lookup.StaticVocabularyTable",
         "tf.lookup.experimental.DenseHashTable",
@@ -97,7 +100,7 @@ _FUNCTIONS: Final = frozenset(
 _METHODS: Final[Mapping[str, frozenset[str]]] = {
     "model": frozenset(
         (
-            *("__call__", "compile", "evaluate", "fit", "predict", "train_on_batch", "test_on_batch"),
+            *("__call__", "compile", "evaluate", "fit", "fit_generator", "predict", "train_on_batch", "test_on_batch"),
             *("export", "load_weights", "save", "save_weights"),
         )
     ),
@@ -242,7 +245,7 @@ def beginning(value: Value | None, node: cst.BaseExpression | None) -> Value:
     """A text, or what is written at the beginning of one that is put together; None where there is none."""
     if value is None:
         return NONE
-    if isinstance(value, Static) and value.known:
+    if (isinstance(value, Static) and value.known) or is_local(value):
         return value
     while isinstance(node, cst.BinaryOperation):
         node = node.left

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -97,14 +96,6 @@ def _loaded(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
     return Api(LOADED)
 
 
-def _joined_path(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    """`os.path.join(..)`: the path, where all of it is known."""
-    parts = [part.constant for part in arguments.positional if isinstance(part, Static) and part.known]
-    texts = [part for part in parts if isinstance(part, str)]
-    known = bool(texts) and len(texts) == len(arguments.positional) and arguments.rest is None
-    return Static(posixpath.join(*texts)) if known else Static()
-
-
 def _method(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`types.MethodType(function, object)`."""
     match arguments.positional:
@@ -155,7 +146,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "inspect.getcallargs": _named_arguments,
     "functools.partial": _partial,
     **dict.fromkeys(("toolz.curry", "toolz.functoolz.curry", "cytoolz.curry"), _curried),
-    "os.path.join": _joined_path,
     "functools.wraps": lambda interpreter, frame, arguments, node: Api("functools.identity"),
     "functools.identity": _same_function,
     "types.MethodType": _method,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.counts import rounds_up
@@ -26,19 +25,6 @@ from ..domain.varying_shapes import LAST, STEPS, filtered
 from ..interpreter.frames import Frame
 from ..interpreter.interface import Interpreter
 from ..record import replace
-
-_WITH_WEIGHTS: Final = 3  # inputs, targets and the weights of examples
-
-
-def yielded(value: Value | None) -> Value | None:
-    """What a generator yields: inputs with their targets, which stand in a tuple; None for what is no generator."""
-    match value:
-        case Sequence("list", element=Sequence("tuple", tuple(parts)) as batch) if 2 <= len(parts) <= _WITH_WEIGHTS:
-            return batch
-        case Sequence("list", (Sequence("tuple", tuple(parts)), *_), element=None) if 2 <= len(parts) <= _WITH_WEIGHTS:
-            return value
-        case _:
-            return None
 
 
 def beside_inputs(datasets: list[Value]) -> Iterator[Value]:

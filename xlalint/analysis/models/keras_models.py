@@ -40,6 +40,7 @@ from ..library import api
 from ..library.array_batches import batches_of
 from ..library.datasets import is_dataset
 from ..library.declared_inputs import as_declared, is_of_one_size
+from ..library.generators import yielded
 from ..library.host_shapes import READ
 from ..library.strategies import is_tpu, making_of
 from ..program.parameter_uses import structures_among
@@ -48,7 +49,7 @@ from ..record import replace
 from .callbacks import run_callbacks
 from .compilation import asked_by, show_setting
 from .held_layers import keeps_off, report_held
-from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, whole_batches, yielded
+from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, whole_batches
 from .remade_models import report_remade
 
 # The methods of a model that run its compiled steps, with the step that each argument goes through. Of a dataset the

@@ -199,7 +199,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{
         f"builtins.{name}": _static
         for name in [
-            "str",
             "repr",
             "format",
             "print",

@@ -1,0 +1,68 @@
+"""Paths of the machine that runs Python: what `os`, `glob`, `pathlib` and `tempfile` find, and what Keras downloads."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import STATIC, UNKNOWN, ApiObject, Sequence, Static, Value
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter
+from ..library.local_paths import LOCAL, PATH, is_local, known_path
+
+_FOUND: Final = Sequence("list", None, LOCAL)
+_LOCAL: Final = (
+    *("os.getcwd", "os.path.abspath", "os.path.realpath", "tempfile.gettempdir", "tempfile.mkdtemp"),
+    *("tempfile.mktemp", "keras.utils.get_file"),
+)
+_FINDS: Final = ("glob.glob", "glob.iglob", "os.listdir")
+# What is on this machine if its argument is.
+_KEEPS: Final = ("os.fspath", "os.path.dirname", "os.path.expanduser", "os.path.expandvars", "os.path.normpath")
+_CLASSES: Final = ("Path", "PosixPath", "PurePath", "PurePosixPath")
+
+
+def _local(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    return LOCAL
+
+
+def _found(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    return _FOUND
+
+
+def _kept(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    return LOCAL if is_local(next(iter(arguments.positional), UNKNOWN)) else STATIC
+
+
+def _text(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`str(path)`."""
+    match arguments.positional:
+        case [ApiObject(api=name)] if name == PATH:
+            return LOCAL
+        case [Static(local=True)]:
+            return LOCAL
+        case _:
+            return STATIC
+
+
+def _joined(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`os.path.join(..)`: the path, where all of it is known, or where it begins."""
+    texts = [text for part in arguments.positional if (text := known_path(part)) is not None]
+    if texts and len(texts) == len(arguments.positional) and arguments.rest is None:
+        return Static(posixpath.join(*texts))
+    return LOCAL if is_local(next(iter(arguments.positional), UNKNOWN)) else STATIC
+
+
+def _path(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`pathlib.Path(..)`, which is of this machine whatever its parts are: it knows no bucket."""
+    return ApiObject(PATH)
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "builtins.str": _text,
+    "os.path.join": _joined,
+    **dict.fromkeys(_LOCAL, _local),
+    **dict.fromkeys(_FINDS, _found),
+    **dict.fromkeys(_KEEPS, _kept),
+    **{f"pathlib.{name}{made}": _path for name in _CLASSES for made in ("", ".cwd", ".home")},
+}
