@@ -4,8 +4,8 @@
 Reports `batch` without `drop_remainder=True` if the last batch is or may be smaller, and the batches reach a step that
 XLA compiles: `fit`, `evaluate` or `predict` of a model compiled with `jit_compile=True`, or a compiled function. Also
 reports `padded_batch`, `bucket_by_sequence_length`, Keras's `.._dataset_from_directory` and `ImageDataGenerator`,
-`make_csv_dataset` with `num_epochs`, arrays and generators passed to a model, and slices that a loop or a generator
-takes in steps, or from the front.
+`make_csv_dataset` with `num_epochs`, arrays, tensors made of arrays, and generators passed to a model, and slices that
+a loop or a generator takes in steps, or from the front, with the lists that are filled with what such slices hold.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
@@ -17,8 +17,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
   share.
 - A TPU cannot run a step on a batch of unknown size.
 - `evaluate` and `predict` with `steps`, and validation with `validation_steps`, start at the first batch each time:
-  with as many steps as there are whole batches they compile one step. Training with `steps_per_epoch` goes on where the
-  epoch before has ended, and meets the smaller batch.
+  with as many steps as there are whole batches they compile one step, with one more (`math.ceil(n / 32)`) two.
+  Training with `steps_per_epoch` goes on where the epoch before has ended, and meets the smaller batch.
 - `jit_compile="auto"`, the default of Keras 3, compiles if Keras finds a GPU or a TPU and no distribution strategy.
   Such findings have the severity `info`. So have those of an `evaluate` or `predict` that nothing is seen to repeat.
 
@@ -34,7 +34,7 @@ If every example counts, pad the last batch: with the weight 0 in an evaluation,
 ## Not flagged
 - A number of elements that fills all batches, or else the program stops (`assert n % size == 0`); elements that repeat
   forever before they are batched; `take` of some batches.
-- Batches of a dataset that `steps` or `validation_steps` limits.
+- Batches of a dataset that `steps` or `validation_steps` limits, unless their number is rounded up.
 - Datasets that only eager code uses.
 
 ## Fix safety

@@ -55,6 +55,7 @@ _ROOTS: Final = tuple(
         (_TF + r"\.experimental\.numpy(?=\.|$)", "tnp"),
         (_TF + r"(?:\.python)?\.keras(?:\.api(?:\._v[12])?)?(?=\.|$)", "keras"),
         (_KERAS + r"(?=\.|$)", "keras"),
+        (r"keras_preprocessing(?=\.|$)", "keras.preprocessing"),
         (_TF + r"\.(?=(?:losses|metrics|optimizers|initializers)\.[A-Z])", "keras."),
         (_TF + r"(?=\.|$)", "tf"),
         (r"numpy(?=\.|$)", "np"),

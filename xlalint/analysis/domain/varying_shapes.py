@@ -43,6 +43,8 @@ LAYER: Final = "layer"
 WINDOW: Final = "window"
 # .. nor this: as many elements as fill whole batches, `x[:n // size * size]`.
 EVEN: Final = "even"
+# .. nor this: a tensor that was made of an array, of as many rows as the detail says, where they are known.
+ROWS: Final = "rows"
 # .. nor this: as many elements as a list lacks of a number, `[0] * (n - len(row))`.
 PADDING: Final = "padding"
 # A list that is of another length each time, and one that is only while the loop goes on that fills it.
@@ -51,7 +53,7 @@ GROWN: Final = "grown"
 # As many elements as a condition on data holds for, which is asked again and again.
 MASKED: Final = "masked"
 # What makes a list longer or shorter, and the first dimension of what is made of it.
-_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, "batch"))
+_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, ROWS, "batch"))
 # The detail of what is joined to what it is assigned to, and gets longer each time: `x = np.append(x, row)`.
 ITSELF: Final = "itself"
 LENGTHS: Final = frozenset((FILLED, GROWN, MASKED, "sized"))
@@ -193,6 +195,7 @@ def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tu
     last = name.rpartition(".")[2]
     if not varies or last in _RESHAPING:
         return ()
+    varies = tuple(variation for variation in varies if variation.kind != ROWS)  # see `host_sizes`
     if last in _SPLITTING:
         varies = tuple(variation for variation in varies if variation.kind != "joined")
     if rank_rule.partition(":")[0] in _KEEPING:
@@ -216,6 +219,8 @@ def after_index(varies: tuple[Variation, ...], index: tuple[Value, ...]) -> tupl
         return ()
     if any(isinstance(item, Slice) and _leaves_an_end(item) for item in index):
         varies = tuple(variation for variation in varies if variation.kind != "joined")
+    if index and index[0] != Slice(None, None, None):
+        varies = tuple(variation for variation in varies if variation.kind != ROWS)
     items = [item for item in index if item not in _NO_DIMENSION]
     if items and Static(...) in index:
         return ()  # which dimension is meant is not worth counting

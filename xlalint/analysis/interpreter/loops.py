@@ -21,7 +21,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import JOINED, filtered, is_data
+from ..domain.varying_shapes import JOINED, filtered, is_data, last_batches
 from ..library.datasets import among_first
 from ..program.parameter_uses import Parts
 from ..record import replace
@@ -61,18 +61,20 @@ class Loops(Interpreter):
                 item = among_first(item)
             self._loop(frame, node, over_tensor, lambda: self.assign(frame, node.target, item))
             self._unrolled(frame, node, iterable, start)
-            self._count_items(frame, node, iterable, start)
+            self._count_items(frame, node, value, iterable, start)
         elif node.orelse is not None:
             self.execute_body(frame, node.orelse.body)
 
-    def _count_items(self, frame: Frame, node: cst.For, iterable: Value, start: dict[str, Value]) -> None:
-        """Lists that were empty, and get one item in each of a known number of iterations."""
-        if not (count := steps_of(iterable)) or frame.env is None:
+    def _count_items(self, frame: Frame, node: cst.For, value: Value, iterable: Value, start: dict[str, Value]) -> None:
+        """Lists that were empty, and get one item in each of a known number of iterations, or for each element of a
+        batch, of which the last one may be smaller."""
+        count, batch = steps_of(iterable), last_batches(value) or last_batches(iterable)
+        if not (count or batch) or frame.env is None:
             return
         for name in appended_once(node):
             held = frame.env.get(name)
             if isinstance(held, Sequence) and held.items is None and start.get(name) == Sequence("list", ()):
-                frame.env[name] = replace(held, steps=count)
+                frame.env[name] = replace(held, steps=count, varies=batch or held.varies)
 
     def _for_each(self, frame: Frame, node: cst.For, items: tuple[Value, ...]) -> None:
         """Run a loop once for each of what is known: one of Python's library, or one over the steps of a pipeline."""

@@ -8,7 +8,7 @@ from typing import Final
 from ..domain.counts import Rows, fills_batches, is_multiple
 from ..domain.kinds import options, rows_of
 from ..domain.values import Array, Sequence, Setting, Static, Tensor, Value, Variation
-from ..domain.varying_shapes import EVEN, GROWN, LAST, sizes_of
+from ..domain.varying_shapes import EVEN, GROWN, LAST, ROWS, sizes_of
 from ..files.unit import Location
 
 _DEFAULT: Final = 32
@@ -53,10 +53,13 @@ def batches_of(
 
 
 def _array(value: Value) -> Array | None:
-    """An array, or the first of several inputs; how long a tensor is, nobody notes."""
+    """An array, or the first of several inputs; how long a tensor is, is noted where it was made of an array."""
     match value:
         case Array():
             return value
+        case Tensor(varies=varies) if len(details := {each.detail for each in varies if each.kind == ROWS}) == 1:
+            [detail] = details
+            return Array(value.dtype, int(detail) if detail else None, tuple(v for v in varies if v.kind != ROWS))
         case Sequence(items=(first, *_)):
             return _array(first)
         case _:

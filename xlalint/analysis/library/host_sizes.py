@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.counts import Rows, is_multiple, plus
+from ..domain.counts import Rows, fills_batches, is_multiple, plus
 from ..domain.joins import element_of
 from ..domain.kinds import rows_of, united
 from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
-from ..domain.varying_shapes import EVEN, GROWN, LAST, RESIZED, variations_of, varied
+from ..domain.varying_shapes import EVEN, GROWN, LAST, RESIZED, ROWS, filtered, variations_of, varied
 from ..files.unit import Location
 from ..record import replace
+from .host_shapes import READ
 
 # The arguments that are a shape, or one dimension of it each, under the names that calls are bound by.
 _SHAPE: Final = ("shape", "size", "dims", "*0")
@@ -85,6 +86,14 @@ PIECES: Final = "pieces"  # the detail of what is smaller in some of the pieces 
 _AS_LONG: Final = frozenset(
     f"np.{name}" for name in ("abs", "array", "asarray", "ascontiguousarray", "clip", "copy", "expand_dims", "float32")
 )
+# .. and of TensorFlow.
+_AS_MANY: Final = frozenset(
+    (
+        *(f"tf.{name}" for name in ("cast", "constant", "convert_to_tensor", "expand_dims", "identity", "one_hot")),
+        *(f"tf.image.{name}" for name in ("convert_image_dtype", "grayscale_to_rgb", "rgb_to_grayscale")),
+        *(f"keras.ops.{name}" for name in ("cast", "convert_to_tensor", "expand_dims")),
+    )
+)
 _IN_ROWS: Final = frozenset(("np.concatenate", "np.vstack"))
 _JOINING: Final = frozenset(("concatenate", "concat", "hstack", "vstack", "row_stack"))
 
@@ -105,9 +114,10 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         return replace(result, varies=found) if found else result
     if name in _AS_LONG and isinstance(result, Array):
         given = next(iter(arguments.values()), None)
-        behind = name != "np.expand_dims" or arguments.get("axis", arguments.get("*1", Static(0))) != Static(0)
-        if isinstance(given, Array) and behind:
+        if isinstance(given, Array) and _is_behind(name, arguments):
             result = replace(result, length=given.length, row=given.row)
+    if name in _AS_MANY and isinstance(result, Tensor) and _is_behind(name, arguments):
+        result = _of_rows(next(iter(arguments.values()), None), result, location)
     if name in _STACKING:
         stacked = next(iter(arguments.values()), None)
         if isinstance(stacked, Array) and name in _COPYING:
@@ -115,6 +125,8 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         if not isinstance(stacked, Sequence):
             return result
         found = tuple(each for each in stacked.varies if each.kind in _LISTS)
+        if stacked.items is None and name.rpartition(".")[2] not in _JOINING:  # one array has rows of one size
+            result = filtered(result, lambda each: each.kind != READ)
         along = name.rpartition(".")[2] not in _JOINING and arguments.get("axis", Static(0)) == Static(0)
         if isinstance(result, Array) and along:
             written = len(stacked.items) if stacked.items and not stacked.varies else None
@@ -131,6 +143,23 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
     if name in _SIZES:
         return varied(result, tuple(_of_sizes(name, arguments, location, looped)))
     return result
+
+
+def _is_behind(name: str, arguments: Mapping[str, Value]) -> bool:
+    """Whether a function leaves the first dimension where it is: a new one that `expand_dims` makes is behind it."""
+    return not name.endswith("expand_dims") or arguments.get("axis", arguments.get("*1", Static(0))) != Static(0)
+
+
+def _of_rows(given: Value | None, made: Tensor, location: Location) -> Tensor:
+    """A tensor that is made of an array, or of a list of which nobody knows how long it is, and has as many rows."""
+    mark: tuple[Variation, ...] = ()
+    match given:
+        case Array(length=length) | Sequence(items=None, steps=length) if not fills_batches(length):
+            detail = str(length) if isinstance(length, int) and length else ""
+            mark = (Variation(ROWS, location, axis=0, detail=detail),)
+        case Tensor(varies=varies):
+            mark = tuple(each for each in varies if each.kind == ROWS)
+    return replace(made, varies=united(made.varies, mark)) if mark else made
 
 
 def _sum_of(arrays: Sequence) -> Rows | None:

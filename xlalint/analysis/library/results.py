@@ -40,6 +40,7 @@ from .folding import is_folded
 from .keras_classes import kind_of
 from .local_paths import LOCAL
 from .measured_results import built_with, measured, measured_with, shape_only
+from .ranges import RANGES, count_of
 from .ranks import drops_first_axis, names_every_size, rank_of, result_rank
 from .refusing_layers import BY_CUDNN, layers_of, run_by_cudnn
 from .result_dtypes import result_dtype
@@ -479,6 +480,8 @@ def _written(call: Call, made: Array) -> Array:
     """An array with the shape that it is made with, where that is written."""
     if not (call.name.startswith("np.random.") or call.name.rpartition(".")[2] in NUMPY_MAKERS):
         return made
+    if call.name in RANGES:
+        return replace(made, length=count_of(call.name, call.arguments), row=1)
     match call.get(*_SAID_BY.get(call.name, ("shape", "size", "d0", "*0"))):
         case Sequence(items=(first, *others)) if (length := rows_of(first)) is not None:
             return replace(made, length=length, row=product_of(others))

@@ -21,7 +21,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import LAST, STEPS, filtered
+from ..domain.varying_shapes import LAST, ROWS, STEPS, filtered
 from ..interpreter.frames import Frame
 from ..interpreter.interface import Interpreter
 from ..record import replace
@@ -73,6 +73,8 @@ def as_arrays(value: Value | None, targets: Value | None, many: bool) -> Value |
         case OneOf(alternatives), _:
             arrays = tuple(as_arrays(option, targets, many) or option for option in alternatives if option != NONE)
             return arrays[0] if len(arrays) == 1 else OneOf(arrays)
+        case Tensor(varies=varies), _ if any(each.kind == ROWS for each in varies):
+            return value
         case Tensor() | Structure(), Array():
             return targets
         case Tensor() | Structure(), Unknown() if many:

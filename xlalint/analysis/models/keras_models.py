@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import leaves, options
+from ..domain.counts import rounds_up
+from ..domain.kinds import leaves, options, rows_of
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -70,6 +71,7 @@ _SIZES: Final = {"fit": 2, "evaluate": 2, "predict": 1}  # where the size of bat
 # training goes on where the one before has ended, and meets the last batch (measured).
 _LIMITS: Final = {
     ("fit", "test"): (13, "validation_steps"),
+    ("fit_generator", "test"): (6, "validation_steps"),
     ("evaluate", "test"): (5, "steps"),
     ("predict", "predict"): (3, "steps"),
 }
@@ -384,7 +386,8 @@ def _run(
     for name, step in _LOOPS[method].items():
         value = arguments.get(0 if name in _FIRST else len(arguments.positional), name)
         datasets = [option for option in options(value) if is_dataset(option)] if value is not None else []
-        limited = (method, step) in _LIMITS and arguments.get(*_LIMITS[method, step]) not in (None, NONE)
+        steps = arguments.get(*_LIMITS[method, step]) if (method, step) in _LIMITS else None
+        limited = steps not in (None, NONE) and not rounds_up(rows_of(steps or NONE))  # which the last batch is among
         if limited:
             datasets = [whole_batches(dataset) for dataset in datasets]
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]

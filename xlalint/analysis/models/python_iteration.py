@@ -27,6 +27,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
+from ..domain.varying_shapes import last_batches
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.events import TruthOf
@@ -76,7 +77,9 @@ def _iterator(form: str) -> FunctionModel:
             if form == "zip" and (rows := _rows(iterables, elements)) is not None:
                 return Sequence("list", tuple(Sequence("tuple", row) for row in rows))
             steps = max((count for count in map(steps_of, iterables) if count is not None), default=None)
-            return Sequence("list", None, Sequence("tuple", tuple(elements)), steps=steps)
+            rest: tuple[Variation, ...] = ()
+            rest = reduce(united, map(last_batches, iterables), rest)
+            return Sequence("list", None, Sequence("tuple", tuple(elements)), steps=steps, varies=rest)
         kind = "tuple" if form == "tuple" else "set" if form == "set" else "list"
         match iterables[:1]:
             case [Sequence(items=tuple(items))] if form in ("list", "tuple"):

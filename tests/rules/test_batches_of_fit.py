@@ -1,0 +1,229 @@
+"""Scripts that fit a model to tensors made of arrays, to what steps limit, and to objects that fill lists: their last
+batch is smaller, or is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.scripts import HEAD, JIT, MODEL, Script, deserved, one
+
+DIGITS = f"""{HEAD}{MODEL}
+(x, y), (test_x, test_y) = keras.datasets.mnist.load_data()
+"""
+BATCHES = """\
+class Batches(keras.utils.Sequence):
+    def __init__(self, names, size):
+        self.names, self.size = names, size
+
+    def __len__(self):
+        return {}
+
+    def __getitem__(self, index):
+        chosen = self.names[index * self.size : (index + 1) * self.size]
+        images, labels = [], []
+        for {} in {}:
+            {}
+        return np.array(images), np.array(labels)
+
+model.fit(Batches(open("names").read().split(), 32), epochs=2)
+"""
+STACKED = "images.append(np.load(name)[:4])\n            labels.append(len(name))"
+FOLDERS = """\
+flow = ImageDataGenerator(rescale=1 / 255)
+train = flow.flow_from_directory("train", target_size=(2, 2), batch_size=32)
+test = flow.flow_from_directory("test", target_size=(2, 2), batch_size=32)
+"""
+VALIDATED = """\
+count = len(open("names").read().split())
+test = tf.data.TFRecordDataset("test").map(tf.io.parse_tensor).batch(32).repeat()
+train = np.ones((64, 4))
+model.fit(train, train, epochs=2, validation_data=test, validation_steps={})
+"""
+PICTURES = f"""{HEAD}from PIL import Image
+
+{MODEL}
+def batches(names, size):
+    images, labels = [], []
+    while True:
+        for name in names:
+            images.append(np.array(Image.open(name)))
+            labels.append(len(name))
+            if len(images) >= size:
+                yield {{}}, np.array(labels)
+                images, labels = [], []
+
+model.fit(batches(open("names").read().split(), 32), steps_per_epoch=9)
+"""
+SCRIPTS = {
+    # -- tensors that are made of arrays --
+    "tensors of ten thousand rows": one(
+        f"""{DIGITS}
+model.fit(tf.expand_dims(x / 255, -1), y, validation_data=(tf.expand_dims(test_x / 255, axis=-1), test_y), epochs=2)
+""",
+        ("XLA302", "model.fit("),
+    ),
+    "tensors of sixty thousand rows, which fill all batches": one(
+        f"""{DIGITS}
+x = tf.cast(tf.convert_to_tensor(x), tf.float32) / 255.0
+model.fit(x, tf.one_hot(tf.constant(y), 10), epochs=2)
+"""
+    ),
+    "tensors of nobody knows how many": one(
+        f"""{HEAD}{MODEL}
+x, y = tf.convert_to_tensor(np.load("x.npy")), tf.convert_to_tensor(np.load("y.npy"))
+model.fit(x, y - 1, epochs=2)
+""",
+        ("XLA302", "model.fit("),
+    ),
+    "tensors of lists of nobody knows how many": one(
+        f"""{HEAD}{MODEL}
+rows = []
+for line in open("rows"):
+    rows.append([float(word) for word in line.split(",")])
+x = tf.constant(rows)
+model.fit(x, x * 2.0, epochs=2)
+""",
+        ("XLA302", "model.fit("),
+    ),
+    "tensors that nobody makes of arrays": one(
+        f"""{HEAD}{MODEL}
+x = tf.random.normal([8, 4])
+model.fit(x, tf.reduce_sum(x, 1), epochs=2)
+few = tf.constant([[1.0, 2.0, 3.0, 4.0]] )
+model.fit(few, few * 2.0)
+"""
+    ),
+    "a new dimension in front, a part and a sum of a tensor": one(
+        f"""{DIGITS}
+whole = tf.convert_to_tensor(test_x)
+model.fit(whole[:9984], whole[:9984], epochs=2)
+model.fit(tf.expand_dims(test_x, 0), tf.expand_dims(test_y, 0), epochs=2)
+model.fit(tf.concat([whole, whole[:9968]], 0), tf.reduce_sum(whole, 0)[:1], epochs=2)
+"""
+    ),
+    "a tensor of whole batches": one(
+        f"""{HEAD}{MODEL}
+rows = np.load("x.npy")
+x = tf.convert_to_tensor(rows[:len(rows) // 32 * 32])
+model.fit(x, x, batch_size=32, epochs=2)
+"""
+    ),
+    # -- numbers between two ends --
+    "a range of fifteen hundred numbers": one(
+        f"{HEAD}{MODEL}\nx = np.arange(0.0, 150.0, 0.1)\nmodel.fit(x, x * 2, epochs=2)\n",
+        ("XLA302", "model.fit("),
+    ),
+    "a range of 1600 numbers, with and without a step": one(
+        f"""{HEAD}{MODEL}
+x, other = np.arange(100, 1700), np.arange(3200, 0, -2)
+model.fit(x, x * 2, epochs=2)
+model.fit(other, other, epochs=2)
+"""
+    ),
+    "numbers in a line": one(
+        f"""{HEAD}{MODEL}
+x, more = np.linspace(0, 1, 1500), np.linspace(-1, 1)
+model.fit(x, x * 2, epochs=2)
+model.fit(more, more, epochs=2)
+""",
+        ("XLA302", "model.fit(x"),
+        ("XLA302", "model.fit(more"),
+    ),
+    "1600 numbers in a line": one(f"{HEAD}{MODEL}\nx = np.linspace(0, 1, num=1600)\nmodel.fit(x, x * 2, epochs=2)\n"),
+    # -- steps that the last batch is among, or is not --
+    **{
+        f"validation in {steps} steps": one(f"{HEAD}{MODEL}{VALIDATED.format(steps)}", *found)
+        for steps, found in (
+            ("int(np.ceil(count / 32))", [("XLA302", "test = ")]),
+            ("count // 32 + 1", [("XLA302", "test = ")]),
+            ("-(-count // 32)", [("XLA302", "test = ")]),
+            ("len(test)", [("XLA302", "test = ")]),
+            ("count // 32", []),
+            ("int(count / 32)", []),
+            ("9", []),
+        )
+    },
+    "validation in as many steps as a folder has": one(
+        f"""{HEAD}from tensorflow.keras.preprocessing.image import ImageDataGenerator
+
+{MODEL}{FOLDERS}
+model.fit(np.ones((64, 4)), np.ones(64), validation_data=test, validation_steps=len(test), epochs=2)
+""",
+        ("XLA302", "test = "),
+    ),
+    "a library of pictures by its own name, and steps of validation for a generator": one(
+        f"""{HEAD}from keras_preprocessing.image import ImageDataGenerator
+
+{MODEL}{FOLDERS}
+model.fit_generator(train, epochs=2, validation_data=test, validation_steps=9)
+""",
+        ("XLA302", "train = "),
+    ),
+    "all steps of validation for a generator": one(
+        f"""{HEAD}from keras_preprocessing.image import ImageDataGenerator
+
+{MODEL}{FOLDERS}
+model.fit_generator(train, epochs=2, validation_data=test)
+""",
+        ("XLA302", "train = "),
+        ("XLA302", "test = "),
+    ),
+    # -- lists that are filled with what is made of each element of a batch --
+    **{
+        f"a sequence that fills lists: {how}": one(
+            f"{HEAD}{MODEL}{BATCHES.format(count, target, through, put)}", *found
+        )
+        for how, count, target, through, put, found in (
+            ("", "-(-len(self.names) // self.size)", "name", "chosen", STACKED, [("XLA302", "chosen = ")]),
+            (
+                "numbered",
+                "int(np.ceil(len(self.names) / self.size))",
+                "at, name",
+                "enumerate(chosen)",
+                STACKED,
+                [("XLA302", "chosen = ")],
+            ),
+            (
+                "side by side",
+                "len(self.names) // self.size + 1",
+                "name, other",
+                "zip(chosen, chosen)",
+                STACKED,
+                [("XLA302", "chosen = ")],
+            ),
+            ("whole batches", "len(self.names) // self.size", "name", "chosen", STACKED, []),
+            ("of a number", "-(-len(self.names) // self.size)", "name", "range(32)", STACKED.replace("len", "int"), []),
+        )
+    },
+    "a step with a list that is filled": one(
+        f"""{HEAD}{JIT}
+names = open("names").read().split()
+for start in range(0, len(names), 32):
+    rows = []
+    for name in names[start : start + 32]:
+        rows.append(np.load(name))
+    step(np.stack(rows))
+""",
+        ("XLA302", "for name in names[start"),
+    ),
+    "a step with a list that is filled to the end": one(
+        f"""{HEAD}{JIT}
+names = open("names").read().split()
+for start in range(0, len(names), 32):
+    rows = []
+    for at in range(32):
+        rows.append(np.load(names[(start + at) % len(names)]))
+    step(np.stack(rows))
+"""
+    ),
+    # -- pictures --
+    "pictures that one array holds are of one size": one(PICTURES.format("np.array(images)")),
+    "pictures one by one": one(
+        PICTURES.format("images[0][None]").replace("size):", "size=1):", 1), ("XLA308", "model.fit(")
+    ),
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_a_script_gets_what_it_deserves(script: Script, tmp_path_factory: pytest.TempPathFactory) -> None:
+    deserved(script, tmp_path_factory.mktemp("script"))
