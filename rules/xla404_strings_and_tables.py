@@ -2,7 +2,7 @@
 
 ## What it does
 Reports `tf.strings`, `tf.as_string` and other calls on strings, and lookups in the tables of `tf.lookup`, in code that
-XLA compiles, and tensors of strings that other code passes to it.
+XLA compiles, and tensors of strings that other code passes to it, or for which a Keras model is made.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU: compiling fails ("No registered 'AsString' OpKernel", "LookupTableFindV2"). A
@@ -170,6 +170,24 @@ for x, name in tf.data.Dataset.range(4).map(keyed):
             Breaks("DT_STRING"),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+import keras
+
+class Long(keras.layers.Layer):
+    def call(self, words):
+        return tf.cast(tf.not_equal(words, ""), tf.float32)
+
+words = keras.Input((1,), dtype="string")
+model = keras.Model(words, keras.layers.Dense(1)(Long()(words)))
+model.compile("sgd", "mse", jit_compile=True)
+rows = tf.data.Dataset.from_tensors((tf.constant([["a"], [""]]), tf.ones([2, 1])))
+model.fit(rows, verbose=0)
+""",
+            ["rows"],
+            Breaks("_Arg"),
+            effect=Effect.FAILS,
+        ),
     )
     good = (
         Good(
@@ -232,6 +250,19 @@ def step(x):
             why="the host of the TPU runs it",
         ),
         Good("print(tf.strings.as_string(tf.ones([2])))\n", None, why="eager code of a script"),
+        Good(
+            """
+import keras
+
+words = keras.Input((1,), dtype="string")
+index = keras.layers.StringLookup(vocabulary=["a", "b"], output_mode="one_hot")
+model = keras.Model(words, keras.layers.Dense(1)(index(words)))
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(tf.data.Dataset.from_tensors((tf.constant([["a"], ["b"]]), tf.ones([2, 1]))), verbose=0)
+""",
+            None,
+            why="Keras does not compile a model with such a layer",
+        ),
     )
 
     def check(self, event: Event) -> Iterator[Draft]:

@@ -183,3 +183,16 @@ def leaves(value: Value | None) -> Iterator[Value]:
             return
     for item in inner:
         yield from leaves(item)
+
+
+def holds_text(value: Value | None) -> bool:
+    """Whether there are strings in what is passed, whatever it is of what it may be."""
+    match value:
+        case OneOf(alternatives):
+            return all(map(holds_text, alternatives))
+        case Sequence(items=items, element=element):
+            return any(map(holds_text, (*(items or ()), element)))
+        case Dict(entries, element):
+            return any(map(holds_text, (*entries.values(), element)))
+        case _:
+            return isinstance(value, Tensor) and value.dtype == "string"

@@ -6,17 +6,14 @@ from collections.abc import Iterable
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.kinds import holds_text
 from ..domain.values import (
     Api,
     ApiObject,
     ClassValue,
-    Dict,
     FunctionValue,
     Instance,
-    OneOf,
-    Sequence,
     Static,
-    Tensor,
     Value,
     Variation,
     Wrapped,
@@ -146,21 +143,8 @@ def report_text(
     if frame.context.kind is ContextKind.XLA or frame.context.pipeline:
         return
     for value, where in given:
-        if _holds_text(value):
+        if holds_text(value):
             interpreter.emit_on_host(frame, FeedText, where, context)
-
-
-def _holds_text(value: Value | None) -> bool:
-    """Whether there are strings in what is passed, whatever it is of what it may be."""
-    match value:
-        case OneOf(alternatives):
-            return all(map(_holds_text, alternatives))
-        case Sequence(items=items, element=element):
-            return any(map(_holds_text, (*(items or ()), element)))
-        case Dict(entries, element):
-            return any(map(_holds_text, (*entries.values(), element)))
-        case _:
-            return isinstance(value, Tensor) and value.dtype == "string"
 
 
 def report_own_call(interpreter: Interpreter, frame: Frame, value: FunctionValue, node: cst.CSTNode) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..domain.values import ApiObject, Array, Instance, Structure, Tensor, Value
+from ..domain.kinds import holds_text
+from ..domain.values import ApiObject, Array, Instance, Sequence, Structure, Tensor, Value
 from ..domain.varying_shapes import mapped, variations_of
 from ..record import replace
 from .host_shapes import READ
@@ -13,6 +14,14 @@ def is_of_one_size(model: ApiObject | Instance) -> bool:
     if not isinstance(model, ApiObject) or model.made is None or not model.made.complete:
         return False
     return all(each.kind != "undeclared" for each in variations_of(model.payload))
+
+
+def declared_text(model: ApiObject | Instance) -> Value | None:
+    """The inputs that a model was made with, if there is text among them."""
+    if not isinstance(model, ApiObject) or model.payload is None:
+        return None
+    parts = model.payload.items if isinstance(model.payload, Sequence) else None
+    return next((part for part in (model.payload, *(parts or ())) if holds_text(part)), None)
 
 
 def as_declared(value: Value) -> Value:

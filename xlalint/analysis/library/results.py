@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...facts.names import known, parameters
 from ..domain.bounds import along, met_by, numbers_of, product_of
-from ..domain.kinds import leaves, options, rows_of, united
+from ..domain.kinds import holds_text, leaves, options, rows_of, united
 from ..domain.values import (
     NONE,
     STATIC,
@@ -297,7 +297,7 @@ def instance(api: str, call: Call) -> ApiObject:
             payload = Structure()
         case ["keras", "Model" | "Sequential"]:
             inputs = call.get("inputs", "layers", "args", "*0")
-            payload = inputs if variations_of(inputs) else None
+            payload = inputs if variations_of(inputs) or holds_text(inputs) else None
             if refusing := layers_of(call.get("outputs", "*1")):
                 payload = Sequence("tuple", (*refusing, *(() if payload is None else (payload,))))
         case ["keras", "layers", *_, "TextVectorization"]:

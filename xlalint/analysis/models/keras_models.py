@@ -40,7 +40,7 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.array_batches import batches_of
 from ..library.datasets import is_dataset
-from ..library.declared_inputs import as_declared, is_of_one_size
+from ..library.declared_inputs import as_declared, declared_text, is_of_one_size
 from ..library.generators import yielded
 from ..library.host_shapes import READ
 from ..library.strategies import is_tpu, making_of
@@ -302,7 +302,8 @@ def _run_model(
     for option in _as_compiled(options(model), method):
         run_callbacks(interpreter, frame, option, method, arguments, node)
         if (how := _compiled(interpreter, frame, option, node)) is not None:
-            _run(interpreter, frame, how, method, arguments, node, one_size=is_of_one_size(option))
+            text = declared_text(option) if how.why == _ON_TPU or not keeps_off(option) else None
+            _run(interpreter, frame, how, method, arguments, node, one_size=is_of_one_size(option), text=text)
     return None
 
 
@@ -364,8 +365,10 @@ def _run(
     node: cst.Call,
     *,
     one_size: bool = False,
+    text: Value | None = None,
 ) -> None:
-    """The steps of a model run over what it is passed; `one_size`: it was made for inputs of one size."""
+    """The steps of a model run over what it is passed. `one_size`: it was made for inputs of one size; `text`: the
+    inputs that it was made with, if there is text among them."""
     if how.jit is False:
         return
     entry = f"the steps of `{frame.unit.code(node.func)}`, which XLA compiles ({how.why})"
@@ -373,6 +376,8 @@ def _run(
     certain = how.jit is True
     if certain and method in _PREDICTS:
         report_remade(interpreter, frame, context, node)
+    if certain and text is not None:
+        report_text(interpreter, frame, context, [(text, (*arguments.nodes, node)[0])])
     if method in _STEPS:
         passed = passed_values(arguments, node)
         if one_size:
@@ -393,7 +398,7 @@ def _run(
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
         where = arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])
         texts: Iterable[Value] = beside_inputs(datasets) if certain else ()
-        if how.why == _ON_TPU:  # which has no strings, whatever takes them
+        if text is None and how.why == _ON_TPU:  # which has no strings, whatever takes them
             texts = elements_of(datasets) or [value or NONE]
         report_text(interpreter, frame, context, [(part, where) for part in texts])
         if isinstance(value, Instance) and (batch := batch_of_object(interpreter, frame, value, node)) is not None:
