@@ -1,7 +1,9 @@
 """A file is not valid Python for the interpreter that runs xlalint.
 
 ## What it does
-Reports a file, or a definition in it, that xlalint cannot parse. The rest of the run continues.
+Reports a file, or a definition in it, that xlalint cannot parse. The rest of the run continues. In a file that somebody
+pasted from a notebook, lines that are commands of IPython (`!pip install ..`, `%matplotlib inline`) are reported once,
+and the rest is checked.
 
 ## Why
 Code that cannot be parsed is not checked, and silence would look like approval. Run xlalint with a Python version that

@@ -27,6 +27,7 @@ from ..findings.findings import (
 )
 from ..fixes.apply import apply_fixes
 from ..settings.config import Settings
+from ..sources.reading import source_of
 from ..sources.text import UnreadableSource, decode, display_path, is_notebook, read_bytes
 from ..sources.write import UnwritableSource, replace_source
 from .run import Stdin, check, files_to_check, without_warnings
@@ -225,12 +226,12 @@ class _Run:
         return unsafe and bool(self._halves) and (finding.path, self._function(finding)) in self._halves
 
     def _function(self, finding: Finding) -> str | None:
-        """The outermost function or method around a finding; None outside of one, and in a notebook."""
+        """The outermost function or method around a finding; None outside of one, and in what only IPython runs."""
         from ..probe.proof import function_around
 
-        if is_notebook(self._files[finding.path]):
-            return None
-        return function_around(decode(self._content(finding.path)), finding.span.line)
+        path = self._files[finding.path]
+        source = source_of(self._content(finding.path), path, finding.path)
+        return None if is_notebook(path) or source.masked else function_around(source.text, finding.span.line)
 
     def halves(self, report: Report) -> dict[tuple[str, str], Half]:
         """The functions that unsafe fixes have changed and that fail as before, going by what remains to report."""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Final
 
 from .text import (
     Source,
+    SourceTrouble,
     decode,
     digest_of,
     is_notebook,
     limit_f_strings,
     limit_python,
     read_bytes,
+    split_lines,
 )
 
 _IMPORT_LINE: Final = re.compile(rb"^[ \t]*(?:from|import)\b[^\n#]*", re.MULTILINE)
@@ -30,6 +33,8 @@ _JAX: Final = re.compile(r"\bjax\b")
 _CHOSEN: Final = re.compile(r"KERAS_BACKEND|\bset_backend\b|\bbackend\s*\(\s*\)")
 _USE: Final = re.compile(rb"\b(?:tf|keras)\.\w")
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)
+_COMMAND: Final = re.compile(r"^[ \t]*(?:[!%]\w|(?:cd|pip)[ \t]+[\w.~/-])", re.MULTILINE)  # of IPython, or of a shell
+_PASSED: Final = "a command of IPython, which Python does not run; the rest of the file is checked"
 _RUN: Final = re.compile(rb"""^if __name__ == ["']__main__["']""", re.MULTILINE)
 _NAME: Final = re.compile(rb"[A-Za-z_]\w*")
 
@@ -129,7 +134,24 @@ def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> 
     limit_python(len(data))
     text = decode(data)
     limit_f_strings(text)
-    return Source(path=path, display=display, text=text, digest=digest_of(data), linted=linted)
+    source = Source(path=path, display=display, text=text, digest=digest_of(data), linted=linted)
+    return source if _COMMAND.search(text) is None else _without_commands(source)
+
+
+def _without_commands(source: Source) -> Source:
+    """A file in which somebody has pasted the cells of a notebook: lines that are commands alone become `pass`, and the
+    first is told."""
+    from .ipython import python_of
+
+    python = python_of(source.text)
+    if python is None or python == source.text:
+        return source
+    both = enumerate(zip(split_lines(source.text), split_lines(python), strict=True), 1)
+    commands = {number: line for number, (written, line) in both if written != line}
+    if any(line.strip() not in ("", "pass") for line in commands.values()):
+        return source
+    told = SourceTrouble(min(commands), 1, _PASSED)
+    return replace(source, text=python, trouble=(told,), masked=frozenset(commands))
 
 
 def read_source(path: Path, display: str, *, linted: bool = True) -> Source:
