@@ -678,6 +678,55 @@ model.fit(rows.unbatch().batch(32, drop_remainder=True))
 model.fit(rows.take(9))
 """
     ),
+    # Measured: three steps over 70 elements in batches of 32 compile two shapes, two steps compile one.
+    **{
+        f"as many steps as {name}": one(
+            f"""{HEAD}import math
+
+{MODEL}
+SIZE = 64
+rows = tf.data.TFRecordDataset("a").map(tf.io.parse_tensor)
+number = sum(int(name.split("-")[1]) for name in tf.io.gfile.glob("a-*"))
+for epoch in range(9):
+    model.fit(
+        rows.repeat().batch(SIZE),
+        steps_per_epoch=9,
+        validation_data=rows.batch(SIZE),
+        validation_steps={steps},
+    )
+    model.evaluate(rows.map(tf.sign).batch(SIZE), steps={steps})
+    model.predict(rows.map(tf.abs).batch(SIZE), steps={steps})
+""",
+            *(
+                ()
+                if whole
+                else (
+                    ("XLA302", "validation_data=rows.batch(SIZE)"),
+                    ("XLA302", "model.evaluate(rows.map(tf.sign).batch(SIZE)"),
+                    ("XLA302", "model.predict(rows.map(tf.abs)"),
+                )
+            ),
+        )
+        for name, steps, whole in (
+            ("there are whole batches", "number // SIZE", True),
+            ("somebody chooses", "10", True),
+            ("whole batches, rounded down by hand", "int(number / SIZE)", True),
+            ("there are batches", "math.ceil(number / SIZE)", False),
+            ("there are batches, by two signs", "-(number // -SIZE)", False),
+            ("there are batches, by NumPy", "int(np.ceil(number / SIZE))", False),
+            ("whole batches and another", "number // SIZE + 1", False),
+        )
+    },
+    "arrays of which nobody knows how long they are, in batches of a size": one(
+        f"""{HEAD}{MODEL}
+rows = np.load("a.npy")
+for fold in range(5):
+    model.predict(rows, batch_size=256)
+    model.predict(rows)  # a single example as often as not
+    model.predict(rows[: len(rows) // 256 * 256], batch_size=256)
+""",
+        ("XLA302", "model.predict(rows, batch_size=256)"),
+    ),
     "a layer that nothing compiles": one(
         f"""{HEAD}
 inputs = keras.Input((4,))

@@ -72,7 +72,10 @@ def times(left: Rows, right: Rows) -> Rows | None:
 
 
 def divided(left: Rows, right: Rows) -> Rows | None:
-    """`n / b`, of which somebody asks for a whole number next."""
+    """`n / b`, of which somebody asks for a whole number next; `n / -b` is `-n / b`."""
+    if _is_negative(right):
+        negated, size = negative(left), negative(right)
+        return None if negated is None or size is None else Count(tuple(_terms(negated).items()), size)
     return Count(tuple(_terms(left).items()), right)
 
 

@@ -391,8 +391,7 @@ def _run(
     for name, step in _LOOPS[method].items():
         value = arguments.get(0 if name in _FIRST else len(arguments.positional), name)
         datasets = [option for option in options(value) if is_dataset(option)] if value is not None else []
-        steps = arguments.get(*_LIMITS[method, step]) if (method, step) in _LIMITS else None
-        limited = steps not in (None, NONE) and not rounds_up(rows_of(steps or NONE))  # which the last batch is among
+        limited = (method, step) in _LIMITS and _ends_early(frame, arguments, *_LIMITS[method, step])
         if limited:
             datasets = [whole_batches(dataset) for dataset in datasets]
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
@@ -408,7 +407,7 @@ def _run(
             given.append((batch, node))
         split = arguments.get(6, "validation_split") if step == "train" else None
         # Of others it is a single example as often as not, where nobody says how to cut them.
-        likely = certain and (step == "train" or (method == "evaluate" and size not in (None, NONE)))
+        likely = certain and (step == "train" or (method in _ONCE and size not in (None, NONE)))
         many = size is not None or split not in (None, NONE)
         arrays = value if datasets else as_arrays(value, targets, many)
         called = length(frame, where)
@@ -422,6 +421,14 @@ def _run(
         single = method in _ONCE and not frame.looped and frame.python_loop == 0
         often, target = method != "predict" or not single, (how.location, step)
         report_feed(interpreter, frame, context, given, node, target, certain=certain, often=often, single=single)
+
+
+def _ends_early(frame: Frame, arguments: Arguments, position: int, name: str) -> bool:
+    """Whether somebody says how many batches are taken: these are the whole ones, unless the number is rounded up."""
+    steps = arguments.get(position, name)
+    if steps is None or steps == NONE:
+        return False
+    return not rounds_up(rows_of(counted(frame, steps, arguments.keyword_nodes.get(name))))
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
