@@ -340,3 +340,61 @@ def test_tensorflow_1_compiles_what_asks_for_it_alone(required: str, tmp_path: P
     (tmp_path / "setup.py").write_text(setup, encoding="utf-8")
     found = [each.severity for each in check([tmp_path], Settings(keras=2)).findings if each.code == "XLA101"]
     assert found == [REQUIRED[required]]
+
+
+PREPARED: Final = """\
+import tensorflow as tf
+
+class Centred(tf.keras.layers.Layer):
+    def call(self, x):
+        if tf.rank(x) == 3:  # flagged
+            y = x[None]
+        else:
+            y = x
+        return y - tf.reduce_mean(y)
+
+class Prepared(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.centred = Centred()
+
+    def call(self, x):
+        return self.centred(x)
+
+def parsed(row):
+    return Prepared()(tf.reshape(tf.io.decode_raw(row, tf.float32), [-1, 8, 3]))[0]
+
+rows = tf.data.TFRecordDataset("rows").map(lambda row: parsed(row)).batch(16, drop_remainder=True)
+strategy = tf.distribute.TPUStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+model.fit(rows)
+"""
+IN_A_MODEL: Final = """\
+inputs = tf.keras.Input([8, 3])
+outputs = Centred()(inputs)
+"""
+
+
+@pytest.mark.parametrize(
+    ("keras", "more", "flagged"),
+    [
+        (2, "", False),
+        (2, IN_A_MODEL, True),
+        (
+            2,
+            "with strategy.scope():\n    other = tf.keras.Sequential([Centred()])\nother.compile('sgd', 'mse')\n",
+            True,
+        ),
+        (3, "", True),  # which raises in a pipeline, too: AutoGraph converts nothing there
+    ],
+)
+def test_a_layer_that_pipelines_alone_call_is_not_compiled(
+    keras: int, more: str, flagged: bool, tmp_path: Path
+) -> None:
+    """On the host a condition may have sides of different rank (run)."""
+    (tmp_path / "train.py").write_text(PREPARED + more, encoding="utf-8")
+    report = check([tmp_path], Settings(keras=keras))
+    found = {("train.py", one.span.line) for one in report.findings if one.code == "XLA101"}
+    assert found == (_marked("train.py", PREPARED) if flagged else set())

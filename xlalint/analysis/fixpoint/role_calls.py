@@ -1,6 +1,6 @@
 """Which losses, metrics and steps of models are left to the project: of which Keras is passed no object, and that the
-project calls itself, a metric or a step from eager code alone, a loss with containers, or a model's `call` with Keras's
-inputs, of which another model is made. They are run as these calls run them."""
+project calls itself, a metric or a step from eager code alone, a loss with containers, a layer in input pipelines, or a
+model's `call` with Keras's inputs, of which another model is made. They are run as these calls run them."""
 
 from __future__ import annotations
 
@@ -94,6 +94,8 @@ def _has_role(function: Function) -> bool:
     owner = function.owner
     if owner is not None and owner.is_keras("model"):
         return function.name in _STEPS
+    if owner is not None and owner.is_keras("layer"):
+        return function.name == "call"
     return owner is not None and (owner.is_keras("metric") or owner.is_keras("loss"))
 
 
@@ -118,6 +120,8 @@ def _is_aside(function: Function, caller: Summary, called: Summary) -> bool:
         return called.context.kind is ContextKind.HOST and any(map(_is_input(caller), called.given.values()))
     if function.owner.is_keras("metric") or function.owner.is_keras("model"):
         return called.context.kind in NOT_TRACED
+    if function.owner.is_keras("layer"):
+        return called.context.pipeline
     return any(isinstance(value, Dict | ListValue) for value in called.given.values())
 
 

@@ -329,7 +329,9 @@ class Calls(Interpreter):
         autograph, keras = self.keras_runs(owner.cls.module)
         kind, by_keras = frame.context.kind, frame.context.by_keras
         around = frame.bound.attributes if isinstance(frame.bound, Instance) else {}
-        if kind is ContextKind.OPEN or (kind is ContextKind.HOST and not runs_on_host(owner.attributes, given, around)):
+        piped = frame.context.pipeline and self.keras_version(owner.cls.module) == 2  # Keras 3 converts nothing there
+        on_host = kind is ContextKind.HOST and (piped or runs_on_host(owner.attributes, given, around))
+        if kind is ContextKind.OPEN or (kind is ContextKind.HOST and not on_host):
             kind, by_keras = ContextKind.XLA, True
         entry, backends = f"`{owner.cls.name}.call`", backends_of(owner.attributes)
         call = owner.cls.find("call")
