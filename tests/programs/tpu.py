@@ -313,6 +313,9 @@ model.fit(data.arrays(["gs://a", "gs://b"]))
     "local folders": f"""{NODE}
 train = tf.keras.utils.image_dataset_from_directory("images/train", batch_size=32)  # finds XLA504
 files = tf.data.Dataset.list_files("/data/*.tfrecord")  # finds XLA504
+FOLDER = "records"
+names = tf.io.gfile.glob(str(FOLDER + "/*.tfrecord"))  # finds XLA504
+others = tf.io.gfile.glob(str("gs://bucket/" + FOLDER))
 """,
     "a Hugging Face dataset": f"""{NODE}
 from datasets import load_dataset
