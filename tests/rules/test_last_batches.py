@@ -727,6 +727,32 @@ for fold in range(5):
 """,
         ("XLA302", "model.predict(rows, batch_size=256)"),
     ),
+    "tensors that are made of arrays": one(
+        f"""{HEAD}{JIT}
+data, labels = np.random.random((600, 81)), np.random.random((600, 4))
+first = data[:500]
+first = first.reshape((first.shape[0], first.shape[1], 1))
+first = tf.cast(first, tf.float32)
+for x, y in tf.data.Dataset.from_tensor_slices((first, tf.constant(labels[:500]))).batch(100):
+    step(x, y)
+for x, y in tf.data.Dataset.from_tensor_slices((tf.sqrt(first), labels[:500])).batch(100):
+    step(x, y)
+for x in tf.data.Dataset.from_tensor_slices(tf.identity(tf.constant(data.reshape(len(data), -1)))).batch(100):
+    step(x)
+for x, y in tf.data.Dataset.from_tensor_slices((tf.constant(data[10:]), labels[10:])).batch(100):
+    step(x, y)
+for x in tf.data.Dataset.from_tensor_slices(tf.constant(data)[:550]).batch(100):
+    step(x)
+for x in tf.data.Dataset.from_tensor_slices(tf.transpose(tf.constant(data))).batch(100):
+    step(x)
+for x in tf.data.Dataset.from_tensor_slices(data.reshape((data.shape[1], -1))).batch(100):
+    step(x)
+""",
+        ("XLA302", "for x, y in tf.data.Dataset.from_tensor_slices((tf.constant(data[10:])"),
+        ("XLA302", "for x in tf.data.Dataset.from_tensor_slices(tf.constant(data)[:550])"),
+        ("XLA302", "for x in tf.data.Dataset.from_tensor_slices(tf.transpose(tf.constant(data)))"),
+        ("XLA302", "for x in tf.data.Dataset.from_tensor_slices(data.reshape((data.shape[1], -1)))"),
+    ),
     "a layer that nothing compiles": one(
         f"""{HEAD}
 inputs = keras.Input((4,))

@@ -109,6 +109,11 @@ def variations_of(value: Value | None, depth: int = 0) -> tuple[Variation, ...]:
             return ()
 
 
+def rows_noted(varies: tuple[Variation, ...]) -> tuple[str, ...]:
+    """Of how many arrays it is said how many rows they have, of which a tensor is made; "" where that is not known."""
+    return tuple({each.detail: None for each in varies if each.kind == ROWS})
+
+
 def of_sizes(varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
     """Those of the variations that say that a size differs; not how large the batches of one dataset are."""
     return tuple(each for each in varies if each.kind not in _OF_NO_SIZE and (each.kind != "joined" or each.detail))

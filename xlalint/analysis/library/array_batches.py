@@ -8,7 +8,7 @@ from typing import Final
 from ..domain.counts import Rows, fills_batches, is_multiple
 from ..domain.kinds import options, rows_of
 from ..domain.values import Array, Sequence, Setting, Static, Tensor, Value, Variation
-from ..domain.varying_shapes import EVEN, GROWN, LAST, ROWS, sizes_of
+from ..domain.varying_shapes import EVEN, GROWN, LAST, ROWS, rows_noted, sizes_of
 from ..files.unit import Location
 
 _DEFAULT: Final = 32
@@ -57,8 +57,8 @@ def _array(value: Value) -> Array | None:
     match value:
         case Array():
             return value
-        case Tensor(varies=varies) if len(details := {each.detail for each in varies if each.kind == ROWS}) == 1:
-            [detail] = details
+        case Tensor(varies=varies) if len(noted := rows_noted(varies)) == 1:
+            [detail] = noted
             return Array(value.dtype, int(detail) if detail else None, tuple(v for v in varies if v.kind != ROWS))
         case Sequence(items=(first, *_)):
             return _array(first)

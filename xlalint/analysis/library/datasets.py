@@ -24,7 +24,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, RESIZED, filtered, mapped, variations_of, varied
+from ..domain.varying_shapes import LAST, RESIZED, filtered, mapped, rows_noted, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
 from .generators import never_ends
@@ -196,12 +196,14 @@ def _length(value: Value | None) -> Rows | None:
     match value:
         case Array(length=length):
             return length
+        case Tensor(varies=varies) if len(noted := rows_noted(varies)) == 1 and noted[0]:
+            return int(noted[0])
         case Static(list() | tuple() as constant):
             return len(constant)
         case Sequence(kind="list", items=tuple(items)):
             return len(items)
-        case Sequence(kind="tuple", items=(first, *_)):
-            return _length(first)
+        case Sequence(kind="tuple", items=tuple(items)):
+            return next((length for item in items if (length := _length(item)) is not None), None)
         case _:
             return None
 

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ...facts.names import known, parameters
+from ...syntax import nodes as cst
 from ..domain.bounds import product_of
 from ..domain.values import (
     NONE,
@@ -212,7 +213,7 @@ def method_parameters(owner: Value, method: str) -> tuple[str, ...] | None:
     return names[1:] if names and path.startswith("tnp.") else names
 
 
-def _reshaped(owner: Array, arguments: Mapping[str, Value]) -> Array:
+def _reshaped(owner: Array, arguments: Mapping[str, Value], location: Location) -> Array:
     """An array in another shape: as long as `(n, ..)` says, or as `(-1, ..)` leaves, which may cut and join rows."""
     first, *_ = *arguments.values(), None
     shape = first.items if isinstance(first, Sequence) else tuple(arguments.values())
@@ -224,8 +225,22 @@ def _reshaped(owner: Array, arguments: Mapping[str, Value]) -> Array:
             return Array(owner.dtype, owner.length if row is not None and row == owner.row else None, row=row)
         case (Static(int() as length), *others) if length >= 0:
             return Array(owner.dtype, length, row=product_of(others))
+        case (_, *others) if _keeps_rows(location):
+            return Array(owner.dtype, owner.length, row=product_of(others))
         case _:
             return Array(owner.dtype)
+
+
+def _keeps_rows(location: Location) -> bool:
+    """Whether a shape begins with the length of what is reshaped: `x.reshape(x.shape[0], ..)`."""
+    match location.node:
+        case cst.Call(func=cst.Attribute(value=array), args=[cst.Arg(value=first), *_]):
+            if isinstance(first, cst.Tuple | cst.List) and first.elements:
+                first = first.elements[0].value
+            name = location.unit.code(array)
+            return location.unit.code(first) in (f"{name}.shape[0]", f"len({name})")
+        case _:
+            return False
 
 
 def call_method(owner: Value, method: str, arguments: Mapping[str, Value], location: Location) -> Value:
@@ -241,7 +256,7 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], locat
             if method in ("item", "tolist", "tobytes", "__len__"):
                 return STATIC
             if method == "reshape":
-                return _reshaped(owner, arguments)
+                return _reshaped(owner, arguments, location)
             if method == "crop":
                 box = next(iter(arguments.values()), NONE)
                 fixed = isinstance(box, Sequence) and all(isinstance(it, Static) and it.known for it in box.items or ())
