@@ -753,6 +753,30 @@ for x in tf.data.Dataset.from_tensor_slices(data.reshape((data.shape[1], -1))).b
         ("XLA302", "for x in tf.data.Dataset.from_tensor_slices(tf.transpose(tf.constant(data)))"),
         ("XLA302", "for x in tf.data.Dataset.from_tensor_slices(data.reshape((data.shape[1], -1)))"),
     ),
+    **{
+        f"a list that a loop fills with so many rows: {name}": one(
+            f"""{HEAD}{JIT}
+rows = []
+for i in range(128):
+    rows.append(np.load(str(i)))
+    {inside}
+{then}
+for start in range(0, len(rows), 32):
+    step(np.stack(rows[start : start + 32]))
+""",
+            *(() if whole else (("XLA302", "step(np.stack(rows[start : start + 32]))"),)),
+        )
+        for name, inside, then, whole in (
+            ("all of them", "pass", "", True),
+            ("the first ones, of whole batches", "pass", "rows = rows[:64]", True),
+            ("the first ones", "pass", "rows = rows[:100]", False),
+            ("as many as somebody asks for", "pass", "rows = rows[: int(input())]", False),
+            ("one more", "pass", 'rows.append(np.load("last"))', False),
+            ("one less", "pass", "del rows[0]", False),
+            ("until something happens", "if rows[-1].any():\n        break", "", False),
+            ("those that are left", "pass", "rows = [row for row in rows if row.any()]", False),
+        )
+    },
     "a layer that nothing compiles": one(
         f"""{HEAD}
 inputs = keras.Input((4,))

@@ -316,10 +316,10 @@ class Subscripts(Interpreter):
                 return Sequence(kind, None, element_of(base))
             case Sequence(items=None, element=Static(dimension=Dimension())), _:
                 return dimension_at(base, item)
-            case Sequence(element=element, varies=varies), Slice(stop=stop):
+            case Sequence(element=element, varies=varies, steps=steps), Slice(stop=stop):
                 first = element is not None and stop not in (None, NONE)
                 kept = among_first(element) if first and element is not None else element
-                return replace(base, element=kept, varies=after_index(varies, index))
+                return replace(base, element=kept, varies=after_index(varies, index), steps=_taken(steps, item))
             case Sequence(), _:
                 return element_of(base) or UNKNOWN
             case Dict(entries, element), Static(key) if item.known and key in entries:
@@ -332,6 +332,14 @@ class Subscripts(Interpreter):
     EXPRESSIONS: ClassVar[Handlers[Value]] = {
         cst.Subscript: _subscript,
     }
+
+
+def _taken(steps: int | None, item: Slice) -> int | None:
+    """How many of so many items a slice takes; 0 where that is not known."""
+    bounds = [None if part is None else getattr(part, "constant", ...) for part in (item.start, item.stop, item.step)]
+    if not steps or bounds[2] == 0 or not all(bound is None or type(bound) is int for bound in bounds):
+        return steps and 0
+    return len(range(steps)[slice(*bounds)])
 
 
 def _parts(item: Value) -> tuple[Value, ...]:

@@ -121,7 +121,7 @@ def _put(
     if varies is None:
         varies = tuple(each for each in owner.varies if each.kind != LAST)  # what is short is filled up
         varies = varies if owner.varies else longer(frame, node)
-    if owner.items is not None or joined is not present or varies != owner.varies:
+    if owner.items is not None or owner.steps is not None or joined is not present or varies != owner.varies:
         _rebind(interpreter, frame, node, Sequence(owner.kind, None, joined, varies=varies))
 
 

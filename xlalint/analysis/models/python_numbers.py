@@ -105,6 +105,8 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
             return Static(len(items))
         case Static(str(text)):
             return Static(len(text))
+        case Sequence("list", None, steps=int(count)) if count:  # which a loop has filled
+            return Static(count)
         case Sequence(varies=varies) if frame.context.kind in NOT_TRACED and (sizes := of_sizes(varies)):
             return Static(varies=sizes)
         case ApiObject(api=name, facts=Pipeline(count, batch=int())) if name == DATASET:
