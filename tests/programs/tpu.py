@@ -316,6 +316,17 @@ files = tf.data.Dataset.list_files("/data/*.tfrecord")  # finds XLA504
 FOLDER = "records"
 names = tf.io.gfile.glob(str(FOLDER + "/*.tfrecord"))  # finds XLA504
 others = tf.io.gfile.glob(str("gs://bucket/" + FOLDER))
+
+def records():
+    import os
+
+    found = []
+    for root, _, files in os.walk("records"):
+        for file in files:
+            found.append(os.path.join(root, file))
+    return found
+
+records_of_all = tf.data.TFRecordDataset(records())  # finds XLA504
 """,
     "a Hugging Face dataset": f"""{NODE}
 from datasets import load_dataset

@@ -12,6 +12,8 @@ from ..interpreter.interface import FunctionModel, Interpreter
 from ..library.local_paths import LOCAL, PATH, is_local, known_path
 
 _FOUND: Final = Sequence("list", None, LOCAL)
+_NAMES: Final = Sequence("list", None, STATIC)
+_WALKED: Final = Sequence("list", None, Sequence("tuple", (LOCAL, _NAMES, _NAMES)))
 _LOCAL: Final = (
     *("os.getcwd", "os.path.abspath", "os.path.realpath", "tempfile.gettempdir", "tempfile.mkdtemp"),
     *("tempfile.mktemp", "keras.utils.get_file"),
@@ -30,13 +32,20 @@ def _found(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
     return _FOUND
 
 
+def _walked(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`os.walk(..)`: folders, and the names of what is in each."""
+    return _WALKED
+
+
 def _kept(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     return LOCAL if is_local(next(iter(arguments.positional), UNKNOWN)) else STATIC
 
 
 def _text(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    """`str(path)`."""
+    """`str(path)`; a text stays as it is."""
     match arguments.positional:
+        case [Static(str(), ()) as text]:
+            return text
         case [ApiObject(api=name)] if name == PATH:
             return LOCAL
         case [Static(local=True)]:
@@ -61,6 +70,7 @@ def _path(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.str": _text,
     "os.path.join": _joined,
+    "os.walk": _walked,
     **dict.fromkeys(_LOCAL, _local),
     **dict.fromkeys(_FINDS, _found),
     **dict.fromkeys(_KEEPS, _kept),

@@ -178,17 +178,7 @@ def _static(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
     return STATIC
 
 
-def _text(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    """`str(x)`: a text stays as it is."""
-    match arguments.positional:
-        case [Static(str(), ()) as text]:
-            return text
-        case _:
-            return STATIC
-
-
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
-    "builtins.str": _text,
     "builtins.divmod": _operator(cst.FloorDivide(), cst.Modulo(), name="divmod"),
     "builtins.pow": _operator(cst.Power(), name="pow"),
     "builtins.isinstance": _isinstance,
