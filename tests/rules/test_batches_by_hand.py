@@ -62,6 +62,34 @@ for line in open("texts.txt"):
     print(model.predict(np.array([places])))
 """
 SCRIPTS = {
+    **{
+        f"letters of which the model gets {name}": one(
+            f"""{HEAD}import keras.ops as ops
+
+{MODEL}
+step = tf.function(model, jit_compile=True)
+
+def generate(text, steps):
+    letters = list(text)
+    for _ in range(steps):
+        letters.append(int(tf.argmax(step({passed})[0])))
+    return letters
+
+generate(range(4), 300)
+""",
+            *(() if fixed else (("XLA308", "letters.append("),)),
+        )
+        for name, passed, fixed in (
+            ("all, in a row", "tf.expand_dims(letters, axis=0)", False),
+            ("all, in a column", "tf.expand_dims(letters, -1)", False),
+            ("all, as numbers", "tf.cast([letters], tf.float32)", False),
+            ("all, cast before", "tf.cast(letters, tf.float32)[tf.newaxis]", False),
+            ("all, by NumPy", "np.expand_dims(letters, 0)", False),
+            ("all, by Keras", "ops.expand_dims(letters, 0)", False),
+            ("the last four", "tf.expand_dims(letters[-4:], axis=0)", True),
+            ("the last one", "tf.expand_dims(letters[-1], axis=0)", True),
+        )
+    },
     # -- batches from the front of what gets shorter; 70 rows in batches of 32 compile twice (measured) --
     **{
         f"a queue: {name}": one(f"{HEAD}{MODEL}{QUEUE.format(test, cut)}", *((("XLA302", line),) if line else ()))

@@ -336,7 +336,8 @@ class Subscripts(Interpreter):
 
 def _taken(steps: int | None, item: Slice) -> int | None:
     """How many of so many items a slice takes; 0 where that is not known."""
-    bounds = [None if part is None else getattr(part, "constant", ...) for part in (item.start, item.stop, item.step)]
+    parts = (item.start, item.stop, item.step)
+    bounds: list[Any] = [None if part is None else getattr(part, "constant", ...) for part in parts]
     if not steps or bounds[2] == 0 or not all(bound is None or type(bound) is int for bound in bounds):
         return steps and 0
     return len(range(steps)[slice(*bounds)])

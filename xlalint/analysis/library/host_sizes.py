@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -94,6 +94,10 @@ _AS_MANY: Final = frozenset(
         *(f"keras.ops.{name}" for name in ("cast", "convert_to_tensor", "expand_dims")),
     )
 )
+# What makes an array of a list on the way to something else.
+_CONVERTING: Final = frozenset(
+    ("np.expand_dims", *(f"{library}.{name}" for library in ("tf", "keras.ops") for name in ("cast", "expand_dims")))
+)
 _IN_ROWS: Final = frozenset(("np.concatenate", "np.vstack"))
 _JOINING: Final = frozenset(("concatenate", "concat", "hstack", "vstack", "row_stack"))
 
@@ -118,6 +122,11 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
             result = replace(result, length=given.length, row=given.row)
     if name in _AS_MANY and isinstance(result, Tensor) and _is_behind(name, arguments):
         result = _of_rows(next(iter(arguments.values()), None), result, location)
+    if name in _CONVERTING and isinstance(result, Array | Tensor):
+        given = next(iter(arguments.values()), None)
+        if isinstance(given, Sequence):
+            found = tuple(_of_list(given, looped))
+            result = varied(result, found if _is_behind(name, arguments) else _behind_another(found))
     if name in _STACKING:
         stacked = next(iter(arguments.values()), None)
         if isinstance(stacked, Array) and name in _COPYING:
@@ -148,6 +157,13 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
 def _is_behind(name: str, arguments: Mapping[str, Value]) -> bool:
     """Whether a function leaves the first dimension where it is: a new one that `expand_dims` makes is behind it."""
     return not name.endswith("expand_dims") or arguments.get("axis", arguments.get("*1", Static(0))) != Static(0)
+
+
+def _of_list(given: Sequence, looped: bool) -> Iterator[Variation]:
+    """What varies of an array because it does of the list that it is made of, or of the rows in it."""
+    yield from (each for each in given.varies if each.kind in _LISTS)
+    if looped:
+        yield from _of_items(given)
 
 
 def _of_rows(given: Value | None, made: Tensor, location: Location) -> Tensor:
@@ -190,6 +206,11 @@ def _of_items(rows: Sequence) -> tuple[Variation, ...]:
     # Of several lists that fill an array each is as long as the others, whatever makes them longer.
     kinds = _LISTS if rows.items is not None and len(rows.items) == 1 else _ITEMS
     found = (each for each in variations_of(element_of(rows)) if each.kind in kinds)
+    return _behind_another(found)
+
+
+def _behind_another(found: Iterable[Variation]) -> tuple[Variation, ...]:
+    """What varies, behind a new dimension."""
     return tuple(each if each.axis is None else replace(each, axis=each.axis + 1) for each in found)
 
 
