@@ -13,6 +13,66 @@ def masked(x, keep):
     return tf.where(keep, x, 0.0)
 
 
+def one_row(x):
+    _, height, width = x.shape
+    return tf.reshape(x, [height, width]) * 2.0
+
+
+def repeated(x, times):
+    for _ in range(times):
+        x = x * 2.0
+    return x
+
+
+def cropped(maps, boxes, ids):
+    """Crops.
+
+    Args:
+        maps (list): feature maps.
+        boxes (tensor): of shape [n, 4].
+        ids (int32): of shape [n].
+    """
+    near, far = maps
+    return tf.image.crop_and_resize(maps, boxes, ids, [2, 2]), near + far
+
+
+class Frozen(keras.layers.Layer):
+    def __init__(self, rate, trainable):
+        super().__init__(trainable=trainable)
+        self.rate = rate
+
+    def call(self, x):
+        return x * self.rate if self.trainable else x
+
+    def loss(self, x):
+        if not self.trainable:
+            return tf.constant(0.0)
+        return tf.reduce_sum(x)
+
+
+class Named(keras.metrics.Metric):
+    def __init__(self, name=None, **others):
+        super().__init__(name=name, **others)
+        self.total = self.add_variable(shape=(), initializer="zeros", name=name + "_total")
+
+    def update_state(self, value):
+        self.total.assign_add(tf.reduce_sum(value))
+
+    def result(self):
+        return self.total
+
+
+def stepped(x):
+    place = tf.Variable(0)
+
+    def step(thresholds):
+        chosen = tf.slice(thresholds, [place], [1])
+        place.assign_add(1)
+        return thresholds * chosen
+
+    return step(x[0]) + step(x[1])
+
+
 def four(x):
     batch, height, width, channels = x.shape
     return tf.reshape(x, [batch, height * width, channels])

@@ -26,6 +26,11 @@ def line_of(text: str) -> int:
     [
         ("masked", ["x: f32[4, 4]", "keep: bool[4, 4]"]),
         ("four", ["x: f32[4, 4, 4, 4]"]),
+        ("one_row", ["x: f32[1, 4, 4]"]),
+        ("repeated", ["x: f32[4, 4]", "times: 2"]),
+        ("cropped", None),
+        ("Frozen.loss", ["x: f32[4, 4]"]),
+        ("Named.update_state", ["value: f32[4, 4]"]),
         ("image", None),
         ("pair", ["inputs: [f32[4, 4], f32[4, 4]]"]),
         ("mode", ["x: f32[4, 4]", "reduction: 'rows'"]),
@@ -101,6 +106,17 @@ def test_a_function_made_inside_another_is_called_as_it_does(driver: Driver) -> 
     assert found["inputs"] == ["x: f32[3, 5]", "y: f32[5]"]
     first = line_of("    def returned")
     assert driver("maker.<locals>.returned", lines=(first, first + 1), kind="nested")["inputs"] == ["x: f32[4, 4]"]
+
+
+def test_a_function_that_counts_outside_of_it_begins_as_it_was_called(driver: Driver) -> None:
+    first = line_of("    def step(")
+    found = driver("stepped.<locals>.step", lines=(first, first + 3), kind="nested")
+    assert found["inputs"] == ["thresholds: f32[4]"]
+    assert found["shapes"]  # which its count would not allow behind the calls that looked for inputs
+
+
+def test_what_a_class_above_has_by_default_comes_first(driver: Driver) -> None:
+    assert driver("Frozen.loss")["how"].startswith("Frozen(rate: 4, trainable: True)")
 
 
 def test_what_cannot_be_called_says_why_and_what_to_write(driver: Driver) -> None:

@@ -88,6 +88,9 @@ def test_other_styles_of_docstrings() -> None:
         ("return x[0]", "None"),  # it may be a list
         ("for key, one in x.items():\n    pass", "None"),
         ("return [x + 1 for x in range(3)]", "None"),
+        ("for one in range(1, x):\n    pass", "2"),
+        ("return tf.range(x)", "None"),  # a tensor will do
+        ("return range(x[0])", "None"),
     ],
 )
 def test_uses(body: str, wanted: str) -> None:

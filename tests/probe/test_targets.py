@@ -231,6 +231,24 @@ def pick(x, ids):
 """
 
 
+MASKED = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def kept(x, plain):
+    some = tf.boolean_mask(x, x > 0.0)
+    if plain:
+        return x
+    return tf.cumsum(some)
+"""
+
+
+def test_where_a_selection_is_used_is_to_be_reached_as_well(tmp_path: Path) -> None:
+    (tmp_path / "masked.py").write_text(MASKED)
+    [target] = of_findings(tmp_path / "masked.py").values()
+    assert target.wanted == (5, 8)
+
+
 def test_values_out_of_range_are_not_tried_where_the_function_around_makes_them(tmp_path: Path) -> None:
     (tmp_path / "picking.py").write_text(PICKING)
     found = {name: target.extreme for name, target in of_findings(tmp_path / "picking.py").items()}

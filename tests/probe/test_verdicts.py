@@ -123,6 +123,16 @@ def test_a_rank_that_eager_execution_takes_bears_out_no_more_than_a_branch(file:
     assert statuses(judge(file, outcome(file, refused), finding(6))) == [(6, CONFIRMED)]
 
 
+def test_a_loop_confirms_what_says_that_its_variable_grows(file: Path) -> None:
+    note = Note("a.py", Span(10, 12, 10, 20), "its shape may change, as this says")
+    grows = finding(6, code="XLA114", name="growing-loop-variable", notes=(note,))
+    refused = replace(seen(file, FAILS, 10), text="Input and output shapes of loop body do not match: ..")
+    assert statuses(judge(file, outcome(file, refused), grows)) == [(6, CONFIRMED)]
+    assert statuses(judge(file, outcome(file, seen(file, FAILS, 10)), grows))[0] == (6, OPEN)  # for another reason
+    other = finding(6, code="XLA107", name="mutate-in-tensor-loop", notes=(note,))
+    assert statuses(judge(file, outcome(file, refused), other))[0] == (6, OPEN)
+
+
 def test_what_an_object_keeps_confirms_what_says_so_only(file: Path) -> None:
     kept = replace(seen(file, DIVERGES, 5), per=STATE)
     assert statuses(judge(file, outcome(file, kept), finding(5, Effect.DIVERGES))) == [(5, REFUTED)]

@@ -17,7 +17,7 @@ from ..sources.text import UnreadableSource
 from .callers import Callers
 from .definitions import Definition, FileDefinitions
 from .knowledge import Knowledge, knowledge_of
-from .protocol import OF_THEMSELVES, PROGRAM
+from .protocol import OF_NESTED, OF_THEMSELVES, PROGRAM
 from .refutation import OF_CHECKS, OF_EXTREMES, OF_LAUNCHES
 from .target import Frame, Given, Parameter, Target
 
@@ -79,6 +79,7 @@ class Targets:
                 continue
             try:
                 target = replace(self._target(path, self._definition(path, qualname)), host=host)
+                wanted = tuple(sorted({*wanted, *_shown_at(here, target)}))
             except TargetError as error:
                 nothing.setdefault(str(error), []).extend(here)
                 continue
@@ -299,6 +300,17 @@ class Targets:
         """The user's word on a definition: in the comment above it, else in the settings."""
         said = self.inputs.get(f"{module}.{definition.qualname}")
         return list(definition.comments) or ([said] if said is not None else [])
+
+
+def _shown_at(findings: Iterable[Finding], target: Target) -> Iterator[int]:
+    """The lines of a target at which what findings say of others shows: where what is flagged is used, and what makes
+    a gradient compile again."""
+    first, last = target.lines
+    for finding in findings:
+        for note in finding.notes:
+            shows = note.consumer or finding.name == OF_NESTED
+            if shows and first <= note.span.line <= last and str(Path(note.path).absolute()) == target.file:
+                yield note.span.line
 
 
 def _given(texts: Sequence[str]) -> tuple[Given, ...]:

@@ -3,46 +3,34 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from ..facts import tables
 from ..facts.families import family
 from ..findings.codes import PROBE_ONLY, rule_names
 from ..findings.findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
 from ..sources.text import display_path
 from ..tpu.chips import chip_of
-from .computed import by_callers
 from .guessed import GUESSED, of_guess
+from .likeness import BEARS_OUT, EFFECTS, ONLY_OF, is_of_inputs, likeness, places
 from .protocol import (
     BOUNDED,
-    CHANCE,
     DIVERGES,
     FAILS,
-    GPU_FAILS,
     JAX,
     KINDS,
-    NESTED,
-    OF_NESTED,
-    OF_STATE,
-    OF_WEIGHTS,
-    RECOMPILES,
-    SHAPES,
-    STATE,
     TENSORFLOW,
     TPU_BOUNDED,
-    TPU_FAILS,
-    WEIGHTS,
     Lowering,
     Observation,
     Outcome,
     Spot,
 )
-from .refutation import OF_CHANCE, OF_EXTREMES, OF_GPUS, OF_GRADIENTS, ops_of, outside, where, why_open
+from .refutation import ops_of, outside, where, why_open
+from .sizes import compiled_for_each_size
 from .statements import Statements
 from .target import Target
 
@@ -55,33 +43,8 @@ TPU_COMPILES: Final = "tpu-compiles"
 GPU_LOWERS: Final = "gpu-lowers"
 NOT_RUN: Final = "not run"
 
-# Which observations bear out a finding of each effect.
-_BEARS_OUT: Final[dict[Effect, frozenset[str]]] = {
-    Effect.FAILS: frozenset((FAILS, TPU_FAILS, GPU_FAILS, DIVERGES, RECOMPILES)),
-    Effect.DIVERGES: frozenset((FAILS, TPU_FAILS, DIVERGES)),
-    Effect.RECOMPILES: frozenset((FAILS, TPU_FAILS, RECOMPILES)),
-    Effect.NAMED: frozenset(KINDS),
-    Effect.TPU: frozenset((TPU_FAILS,)),
-}
-# What is seen only of what a rule speaks of.
-_ONLY_OF: Final = {CHANCE: OF_CHANCE, STATE: OF_STATE, WEIGHTS: OF_WEIGHTS, NESTED: OF_NESTED}
-_EFFECTS: Final = {
-    FAILS: Effect.FAILS,
-    TPU_FAILS: Effect.TPU,
-    GPU_FAILS: Effect.FAILS,
-    DIVERGES: Effect.DIVERGES,
-    RECOMPILES: Effect.RECOMPILES,
-}
-# What rules say that a function is compiled for again and again, where that is another thing than values.
-_PER: Final = {"growing-sequence": "shape", "python-argument": "value", "function-made-in-loop": "value"}
 _LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
-# Rules about values that decide shapes, whatever kernels the call has for its other arguments.
-_OF_SIZES: Final = frozenset(("size-from-value", "position-from-value"))
 _BRANCH: Final = "branch-on-tensor"
-_INDEX: Final = "unchecked-index"  # out of range only where the program may be given such a value
-_UNROLLED: Final = "unrolled-loop"  # which speaks of the time that a compilation takes
-_OF_NAMES: Final = re.compile(r"is not a valid (?:root )?scope name")  # which are guessed, too
-_OF_BRANCHES: Final = "XLA1"
 _EMULATED: Final = "a TPU computes with 32 bits, and uses several such numbers for one"
 
 
@@ -139,7 +102,7 @@ class _Places:
         self.of: dict[int, list[_Seen]] = {}
         self.shared: dict[int, _Seen] = {}  # by finding, what its statement does, for this hazard or another one
         self.known: set[int] = set()  # of the observations that stand at a finding, the identities
-        self._places = [list(_places(finding)) for finding in findings]
+        self._places = [list(places(finding)) for finding in findings]
         self._findings = findings
         for one in seen:
             self._at_sources(one)
@@ -197,7 +160,7 @@ class _Places:
         found: dict[int, tuple[int, ...]] = {}
         for position, finding in enumerate(one.on(backend) for one in self._findings):
             likely = (
-                _likeness(finding, location, observation, spot)
+                likeness(finding, location, observation, spot)
                 for location in self._places[position]
                 if location.path == spot.path and self.statements.together(spot.path, spot.line, *location.lines)
             )
@@ -205,71 +168,6 @@ class _Places:
                 found[position] = best
         most = max(found.values(), default=())
         return [position for position, likeness in found.items() if likeness == most]
-
-
-@dataclass(frozen=True)
-class _Place:
-    """A place that a finding is about: its own, or a consumer's. `api`: what is called there, where that is known."""
-
-    path: str
-    span: Span
-    api: str
-    own: bool
-
-    @property
-    def lines(self) -> tuple[int, int]:
-        return self.span.line, self.span.end_line
-
-
-def _places(finding: Finding) -> Iterator[_Place]:
-    yield _Place(os.path.abspath(finding.path), finding.span, finding.api, own=True)
-    for note in finding.notes:
-        if note.consumer:
-            yield _Place(os.path.abspath(note.path), note.span, note.consumer, own=False)
-
-
-def _likeness(finding: Finding, location: _Place, observation: Observation, spot: Spot) -> tuple[int, ...] | None:
-    """How well an observation in a finding's statement fits the finding: by its operation, its effect and its place.
-
-    None where it is of something else: of another expression, or of an operation that what is flagged does not make.
-    """
-    effect = finding.effect
-    if effect is None or observation.kind not in _BEARS_OUT[effect] or outside(location.span, spot):
-        return None
-    if observation.extreme and (finding.name not in OF_EXTREMES or (finding.name == _INDEX and by_callers(finding))):
-        return None
-    if _is_of_inputs(observation) and not finding.code.startswith(_OF_BRANCHES):
-        return None  # branches that cannot run raise it as well
-    if _ONLY_OF.get(observation.per, finding.name) != finding.name:
-        return None
-    if finding.name == OF_GPUS and observation.kind != GPU_FAILS:
-        return None  # elsewhere it compiles, and what fails is something else
-    if finding.name == _UNROLLED or (
-        observation.kind == RECOMPILES and _PER.get(finding.name, observation.per) != observation.per
-    ):
-        return None
-    made = ops_of(location.api)
-    kernel = any(map(_lacks, made)) and finding.name not in _OF_SIZES
-    if effect is Effect.FAILS and observation.kind == RECOMPILES and kernel:
-        return None  # it says that a kernel is missing
-    fits = 1 if not made or not observation.ops else 2 * bool(made.intersection(observation.ops))
-    if observation.lacking and (not location.own or fits == 0 or finding.name in _OF_SIZES):
-        return None  # what has no kernel fails whatever its sizes are computed from
-    of_function = effect is Effect.RECOMPILES or (location.own and effect is Effect.FAILS)
-    if observation.gradient and of_function and finding.name not in OF_GRADIENTS:
-        return None  # it says what becomes of the function itself, which compiles
-    return fits, _EFFECTS.get(observation.kind) is effect, location.own
-
-
-def _is_of_inputs(observation: Observation) -> bool:
-    """Whether something fails for shapes or names that eager execution takes, and that real inputs may not have."""
-    return observation.per == SHAPES or _OF_NAMES.search(observation.text) is not None
-
-
-def _lacks(op: str) -> bool:
-    """Whether the CPU has no kernel of an operation."""
-    fact = tables.op(op)
-    return fact is not None and "cpu" in fact.lacking()
 
 
 def _of_all(finding: Finding, position: int, runs: Sequence[Run], at: _Places) -> Verdict | None:
@@ -296,6 +194,8 @@ def _verdict(
         return _of(borne[0].run, CONFIRMED, borne[0].observation)
     if here:
         return _open(here[0].run, GUESSED)
+    if run is not None and (each := compiled_for_each_size(finding, run.target, run.outcome)) is not None:
+        return _of(run, CONFIRMED, each)
     shared = at.shared.get(position)
     if shared is not None and backend in (None, shared.run.target.backend):
         return _open(shared.run, f"this may come from another problem in the statement: {shared.observation.text}")
@@ -304,7 +204,7 @@ def _verdict(
     outcome, effect = run.outcome, finding.effect
     if outcome.not_run is not None:
         return _open(run, outcome.not_run)
-    unplaced = [one for one in outcome.observations if not one.spots and effect and one.kind in _BEARS_OUT[effect]]
+    unplaced = [one for one in outcome.observations if not one.spots and effect and one.kind in BEARS_OUT[effect]]
     unplaced = [one for one in unplaced if one.per != "shape"]
     if unplaced:
         at.known.add(id(unplaced[0]))
@@ -335,11 +235,11 @@ def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
     told: set[tuple[Spot, str]] = set()
     for one in seen:
         observation, target = one.observation, one.run.target
-        if id(observation) in at.known or observation.kind not in _EFFECTS or observation.per == "shape":
+        if id(observation) in at.known or observation.kind not in EFFECTS or observation.per == "shape":
             continue
         if observation.kind == DIVERGES and one.run.outcome.random:
             continue  # rules tell of seeds that the source fixes; by others nobody asks for the same numbers
-        if observation.extreme or observation.per in _ONLY_OF or (_is_of_inputs(observation) and not target.given):
+        if observation.extreme or observation.per in ONLY_OF or (is_of_inputs(observation) and not target.given):
             continue  # what no rule warns of where such inputs come is no problem by itself
         if not observation.spots and observation is not min(one.run.outcome.observations, key=_gravity):
             continue  # a consequence of something else, as far as anybody can tell
@@ -350,7 +250,7 @@ def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
         context = FindingContext("open", bool(target.autograph))
         message = f"{at.spoken(one, spot)}, and {_tool(one.run)} shows: {observation.text}"
         span, path = _line_of(spot), display_path(Path(spot.path))
-        effect, verdict = _EFFECTS[observation.kind], _of(one.run, ONLY, observation)
+        effect, verdict = EFFECTS[observation.kind], _of(one.run, ONLY, observation)
         name = rule_names()[PROBE_ONLY]
         yield Finding(path, span, PROBE_ONLY, name, Severity.WARNING, effect, message, context, verdict=verdict)
 

@@ -126,6 +126,8 @@ class UserLines:
         if stage != TRACE:
             told, made = self._told(first, graph)
             spots = told or spots
+        elif not spots:  # Keras 2 raises another error, in which the frames are text
+            spots, _ = self._told(first, graph)
         lacking = tuple(dict.fromkeys(_LACKING.findall(text)))
         trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         return Trouble(

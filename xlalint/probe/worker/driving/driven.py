@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from ..backends import backend
 from ..inputs.search import Solution
 from ..inputs.tensors import Arguments
 
@@ -63,3 +66,19 @@ class Driven:
     notes: tuple[str, ...] = ()
     extremes: Sequence[Callable[[int], Arguments]] = ()
     anew: Callable[[], tuple[Any, Callable[[], Any]]] | None = None
+
+
+def holds_tensors(result: Any, asked: bool) -> bool:
+    """Whether a function that is compiled may return this, and a tensor among it; `asked`: where a line in question
+    ran, numbers will do, which that may have read from one."""
+    if result is None:
+        return True  # it may change variables
+    try:
+        leaves = backend.leaves(result)
+    except (TypeError, ValueError):
+        return False
+    plain_values = (bool, int, float, complex, str, bytes, type(None))
+    numbers = (np.ndarray, np.generic, float) if asked else ()
+    return any(backend.is_tensor(leaf) or isinstance(leaf, numbers) for leaf in leaves) and all(
+        backend.is_tensor(leaf) or hasattr(leaf, "shape") or isinstance(leaf, plain_values) for leaf in leaves
+    )

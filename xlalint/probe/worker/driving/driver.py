@@ -15,8 +15,6 @@ from tempfile import TemporaryDirectory
 from types import CodeType
 from typing import Any, Final
 
-import numpy as np
-
 from xlalint.probe.fragments import NAME, wrapped
 from xlalint.probe.target import Frame, Target
 from xlalint.probe.target import Given as Said
@@ -38,11 +36,11 @@ from ..inputs.slots import Choice, subclasses
 from ..inputs.tensors import Arguments
 from . import harnesses
 from .binding import without_objects
-from .driven import Driven, NotDrivenError, Partly
+from .driven import Driven, NotDrivenError, Partly, holds_tensors
 from .harnesses import Arranged, Given, Harness, watch
 from .keras_objects import called_method, is_callable, is_model, is_step, keras_converts, keras_kind, variables_in
 from .passing import Passing
-from .state import variables_held
+from .state import State, variables_held
 from .supplied_inputs import Supply
 from .through_tests import test_harness
 from .training import NoTrainingError, is_compiled, training_of
@@ -276,7 +274,7 @@ class _Driver:
             said = "it creates variables, which compiled code takes from outside"
             raise NotDrivenError(said, in_no_way=True)
         asked = bool(solution.attempt.reached & wanted)
-        if not free and not _holds_tensors(result, asked) and not is_model(result):
+        if not free and not holds_tensors(result, asked) and not is_model(result):
             kind = type(result).__name__
             raise NotDrivenError(f"it returns no tensor ({kind}): there is nothing to compile")
         self.found.append(solution)
@@ -326,7 +324,9 @@ class _Driver:
                 raise NotDrivenError(f"it runs {replicas} replicas: {_APART}; the step that they run is compiled")
         assert harness.search is not None
         if self.given is None:
+            before = State(harness.state())
             harness.search.vary(solution, called)
+            before.restore()  # it may count its calls
         called, kept = without_objects(called, solution)
         return Driven(
             call=called,
@@ -482,19 +482,3 @@ def _inside(owner: type | None, name: str) -> str:
     """A name as a class has it: Python writes the class before one that is private to it."""
     private = owner is not None and name.startswith("__") and not name.endswith("__")
     return f"_{owner.__name__.lstrip('_')}{name}" if private and owner is not None else name
-
-
-def _holds_tensors(result: Any, asked: bool) -> bool:
-    """Whether a function that is compiled may return this, and a tensor among it; `asked`: where a line in question
-    ran, numbers will do, which that may have read from one."""
-    if result is None:
-        return True  # it may change variables
-    try:
-        leaves = backend.leaves(result)
-    except (TypeError, ValueError):
-        return False
-    plain_values = (bool, int, float, complex, str, bytes, type(None))
-    numbers = (np.ndarray, np.generic, float) if asked else ()
-    return any(backend.is_tensor(leaf) or isinstance(leaf, numbers) for leaf in leaves) and all(
-        backend.is_tensor(leaf) or hasattr(leaf, "shape") or isinstance(leaf, plain_values) for leaf in leaves
-    )

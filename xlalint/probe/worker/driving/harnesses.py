@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
 from xlalint.probe.target import Parameter
@@ -35,6 +35,7 @@ from .keras_objects import (
     variables_in,
 )
 from .preparing import asks, preparations
+from .state import State
 
 Given: TypeAlias = Mapping[str | int, Choice]  # the user's inputs, by name or position
 _NOTHING: Arguments = ((), {})
@@ -102,7 +103,7 @@ def watch(harness: Harness, matches: Callable[[CodeType], bool]) -> list[Recorde
     def watched(groups: Mapping[str, Arguments]) -> Any:
         calls.clear()
         try:
-            return recorded(partial(run, groups), matches, calls)
+            return recorded(partial(run, groups), matches, calls, _outside)
         except Exception as error:
             if not calls or any(matches(frame.f_code) for frame in frames_of(error.__traceback__)):
                 raise
@@ -154,21 +155,43 @@ def of_creation(cls: type, said: Arranged) -> Harness:
 
 def of_recorded(call: RecordedCall, owner: type | None, generated: bool) -> Harness:
     """A call that was seen, again; `generated`: with other tensors of the same shapes."""
+    outside, before = call.kept or ([], State([]))
 
     def run(groups: Mapping[str, Arguments]) -> Any:
+        before.restore()  # it may count in one of the variables of what is around it
         positional, keywords = groups.get("call", _NOTHING)
         return call.function(*positional, **keywords)
+
+    def ready(solution: Solution) -> Callable[..., Any]:
+        before.restore()
+        return call.function
 
     return Harness(
         [Slot(name, "call", (choice,), positional) for name, choice, positional in forms_of(call, generated)],
         run,
-        lambda solution: call.function,
+        ready,
         lambda solution: f"called with {words_of(solution, 'call')}",
         getattr(call.function, "__code__", None),
         owner,
+        lambda: outside,
         # What was seen fits together, which other values may not.
         others=[tuple(choice for _, choice, _ in forms_of(call, generated=False))] if generated else [],
     )
+
+
+def _outside(function: FunctionType) -> tuple[list[Any], State]:
+    """The variables of what a function inside of another one takes from there, and what they hold."""
+    cells = [cell.cell_contents for cell in function.__closure__ or () if not _is_empty(cell)]
+    variables = [variable for one in cells for variable in variables_in(one)]
+    return variables, State(variables)
+
+
+def _is_empty(cell: Any) -> bool:
+    """Whether a name of the function outside has no value yet."""
+    try:
+        return cell.cell_contents is cell
+    except ValueError:
+        return True
 
 
 def of_object(cls: type, said: Arranged) -> Harness:

@@ -44,7 +44,9 @@ _QUOTED: Final = re.compile(r"['\"`]([A-Za-z_][\w./-]{0,40})['\"`]")
 _ALLOWED: Final = re.compile(r"allowed values: ([\w, ]+)")
 # An operation does not take the dtype of some of its arguments.
 _REFUSED: Final = re.compile(r"Value for attr '(\w+)' of .*?signature=([^->]*)", re.S)
-_BEYOND: Final = re.compile(r"out of (?:range|bound)|is not in \[|must be less|invalid ind|does not index into", re.I)
+_BEYOND: Final = re.compile(
+    r"out of (?:range|bound)|is not in \[|must be less|invalid ind|does not index into|values outside", re.I
+)
 _ATTRIBUTE: Final = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
 
 

@@ -7,7 +7,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
@@ -23,12 +23,14 @@ from .tensors import ObjectInput, RecordedInput, build, tensors_in
 
 @dataclass
 class RecordedCall:
-    """A call that was seen: what was called, and with what; `replicas`: by how many copies of a strategy's step."""
+    """A call that was seen: what was called, and with what; `replicas`: by how many copies of a strategy's step;
+    `kept`: what was asked to be kept of the function as it began."""
 
     function: Callable[..., Any]
     positional: tuple[Any, ...]
     keywords: dict[str, Any]
     replicas: int = 1
+    kept: Any = None
 
 
 def first_call(run: Callable[[], Any], matches: Callable[[CodeType], bool]) -> RecordedCall | None:
@@ -38,7 +40,12 @@ def first_call(run: Callable[[], Any], matches: Callable[[CodeType], bool]) -> R
     return found[0] if found else None
 
 
-def recorded(run: Callable[[], Any], matches: Callable[[CodeType], bool], found: list[RecordedCall]) -> Any:
+def recorded(
+    run: Callable[[], Any],
+    matches: Callable[[CodeType], bool],
+    found: list[RecordedCall],
+    keep: Callable[[FunctionType], Any] = lambda function: None,
+) -> Any:
     """What `run` gives; `found` gets the first call of the code that `matches` as soon as it comes to it, also in the
     threads in which a strategy runs its replicas; where that is traced, as layers are when they are put together, the
     first that is not."""
@@ -49,7 +56,7 @@ def recorded(run: Callable[[], Any], matches: Callable[[CodeType], bool], found:
         if event == "call" and traced and matches(frame.f_code) and (not found or backend.is_eager()):
             function = _function_of(frame)
             if function is not None:
-                found[:], traced = [_call(frame, function)], not backend.is_eager()
+                found[:], traced = [replace(_call(frame, function), kept=keep(function))], not backend.is_eager()
 
     before, before_in_threads = sys.getprofile(), threading.getprofile()
     threading.setprofile(called)

@@ -38,6 +38,8 @@ _SHAPES: Final = re.compile(
 _ONE_ELEMENT: Final = re.compile(r"truth value of an array|size-1 arrays|scalar arrays can be converted")
 _SAME_RANK: Final = re.compile(r"same (?:number of dimensions|rank)|\branks?\b.*\bmatch|equal ranks?", re.I)
 _TOO_FEW: Final = re.compile(r"too (?:small|few|short)|not enough|at least|must be (?:greater|larger)", re.I)
+_RESHAPED: Final = re.compile(r"reshape is a tensor with (\d+) values, but the requested shape has ([1-9]\d*)")
+_JOINED: Final = re.compile(r"'NoneType' and 'str'|'str' and 'NoneType'|can only concatenate str")
 _MANY: Final = 4096
 _OF_ALL: Final = 6  # of the likeliest other inputs, those that all items of a list get
 _POSITIVE: Final = re.compile(
@@ -217,6 +219,11 @@ def _reshaped(part: Spec, clues: ErrorClues) -> Iterator[Choice]:
     shape, rank = part.shape(), len(part.dims)
     if shape in clues.shapes:
         yield from (spec(part.dtype, *other, style=part.style) for other in clues.shapes if _is_other(other, shape))
+    if (found := _RESHAPED.search(clues.text)) is not None:  # an axis that the code takes for one element is longer
+        times, rest = divmod(int(found[1]), int(found[2]))
+        for axis in range(rank) if times > 1 and not rest else ():
+            if shape[axis] % times == 0:
+                yield spec(part.dtype, *shape[:axis], shape[axis] // times, *shape[axis + 1 :], style=part.style)
     other_ranks = [tensor(other, part.dtype) for other in (rank + 1, rank - 1) if 0 <= other <= 5]
     if re.search(r"\bn?dims?\b|rank|out of bounds|ndim", clues.text):
         yield from other_ranks
@@ -254,6 +261,8 @@ def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterat
     if part.items and all(isinstance(item, Spec) for item in part.items):
         if _ONE_ELEMENT.search(clues.text):
             yield from (map_specs(part, partial(_less, ranks=ranks)) for ranks in (_MOST_RANK, 1))
+        if _ASKED.search(clues.text):  # what operations take for one tensor has a dimension more than its items
+            yield from (map_specs(part, partial(_of_rank, rank=rank - 1)) for rank in clues.ranks if rank)
         # It may be a structure of sizes.
         yield Many(part.kind, (Literal(SIZE),) * len(part.items))
     if clues.kind in ("IndexError", "ValueError", "AssertionError", "TypeError") and len(part.items) < 6:
@@ -309,6 +318,8 @@ def _instead_of_value(
     yield from (Literal(word) for word in clues.modes if part != Literal(word))
     if "not callable" in clues.text:
         yield IDENTITY
+    if part in (None, Literal(None)) and _JOINED.search(clues.text):
+        yield Literal("same")
     if _OF_SHAPES.search(clues.text) and "invalid dimension" not in clues.text:
         yield from (Many("tuple", tuple(map(Literal, sizes))) for sizes in (_IMAGE[1:], (SIZE, SIZE), (SIZE,)))
     if re.search(r"not iterable|has no len", clues.text) and isinstance(part, Literal):

@@ -8,7 +8,7 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
@@ -86,7 +86,8 @@ def slots_of(
     annotations = _annotations(function)
     hints = {one.name: one for one in known}
     compared, asked = _compared(function), _asked(function)
-    guessed = _guessed(function, group, list(signature.parameters))
+    tensors = {name for name, hint in hints.items() if hint.kind == "tensor"}
+    guessed = _guessed(function, group, list(signature.parameters), tensors)
     signed = _input_signature(function)
     slots: list[Slot] = []
     for position, parameter in enumerate([*list(signature.parameters.values())[int(bound) :], *of_bases(function)]):
@@ -112,6 +113,7 @@ def slots_of(
                 (signed[position],)
                 if position < len(signed)
                 else (
+                    *_inherited(function, parameter),
                     *_choices(
                         parameter,
                         group,
@@ -132,15 +134,31 @@ def slots_of(
     return slots
 
 
+def _inherited(function: Callable[..., Any], parameter: inspect.Parameter) -> Iterator[Choice]:
+    """What one of the classes has by default that something is derived from, where it asks for a parameter itself."""
+    if not inspect.isclass(function) or parameter.default is not inspect.Parameter.empty:
+        return
+    for base in function.__mro__[1:-1]:
+        known = signature_of(base).parameters.get(parameter.name) if "__init__" in vars(base) else None
+        if known is not None and isinstance(known.default, bool | int | float | str):
+            yield Literal(known.default)
+            return
+
+
 def _is_tensor(annotation: Any, hint: Parameter | None) -> bool:
     known = () if annotation is None else tuple(of_annotation(annotation))
     return all(isinstance(one, Spec) for one in known) if known else hint is not None and hint.kind == "tensor"
 
 
-def _guessed(function: Callable[..., Any], group: str, names: Sequence[str]) -> dict[str, Form]:
-    """What the docstring of something callable and, of a call, the source say of its parameters."""
+def _guessed(
+    function: Callable[..., Any], group: str, names: Sequence[str], tensors: Set[str] = frozenset()
+) -> dict[str, Form]:
+    """What the docstring of something callable and, of a call, the source say of its parameters. `tensors`: those of
+    them that are known to be such, and no numbers that Python counts to."""
     said = described(python_function_of(function))
     uses = uses_in(tree_of(function), names) if group == "call" else {}
+    for name in tensors & uses.keys():
+        uses[name].is_bound = False
     joined = {name: uses[name].joined(said.get(name)) if name in uses else said.get(name) for name in names}
     return {name: form for name, form in joined.items() if form is not None}
 

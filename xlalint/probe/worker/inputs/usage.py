@@ -95,6 +95,7 @@ class Use:
     ascends: bool = False  # its numbers do
     is_size: bool = False  # it stands among the sizes of a shape
     is_shape: bool = False  # it is all the sizes of one
+    is_bound: bool = False  # of a `range`
     of: Use | None = None  # of whose elements it is made
     other: bool = False  # it is something else than a tensor
 
@@ -112,7 +113,7 @@ class Use:
         if self.image:
             return spec("float32", *((1,) if (self.rank or self.least) == 4 else ()), *_IMAGE)
         if not (self.dtype or self.sizes or self.least > 1 or self.rank is not None):
-            return None  # one index alone may be that of a list
+            return _SMALL if self.is_bound and not self.least else None  # one index alone may be that of a list
         sizes = [SIZE] * min(self._rank(), _MOST_RANK)
         for axis, size in self.sizes.items():
             if -len(sizes) <= axis < len(sizes):
@@ -252,6 +253,10 @@ class _Reader:
                 case ast.Call(func=func, args=arguments, keywords=keywords):
                     named = {keyword.arg: keyword.value for keyword in keywords if keyword.arg is not None}
                     self._call(_last(func), arguments, named)
+                    if isinstance(func, ast.Name) and func.id == "range":
+                        for bound in map(self._use, arguments):
+                            if bound is not None:
+                                bound.is_bound = True
                     if isinstance(func, ast.Attribute) and func.attr in _STRUCTURES and (use := self._use(func.value)):
                         use.other = not use.entries
                 case ast.BinOp(op=ast.MatMult(), left=left, right=right):

@@ -1,0 +1,128 @@
+"""How well what the probe saw fits a finding: by the effect, the operation and the place of both."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ..facts import tables
+from ..findings.findings import Effect, Finding, Span
+from .computed import by_callers
+from .protocol import (
+    CHANCE,
+    DIVERGES,
+    FAILS,
+    GPU_FAILS,
+    KINDS,
+    NESTED,
+    OF_NESTED,
+    OF_STATE,
+    OF_WEIGHTS,
+    RECOMPILES,
+    SHAPES,
+    STATE,
+    TPU_FAILS,
+    WEIGHTS,
+    Observation,
+    Spot,
+)
+from .refutation import OF_CHANCE, OF_EXTREMES, OF_GPUS, OF_GRADIENTS, ops_of, outside
+
+# Which observations bear out a finding of each effect.
+BEARS_OUT: Final[dict[Effect, frozenset[str]]] = {
+    Effect.FAILS: frozenset((FAILS, TPU_FAILS, GPU_FAILS, DIVERGES, RECOMPILES)),
+    Effect.DIVERGES: frozenset((FAILS, TPU_FAILS, DIVERGES)),
+    Effect.RECOMPILES: frozenset((FAILS, TPU_FAILS, RECOMPILES)),
+    Effect.NAMED: frozenset(KINDS),
+    Effect.TPU: frozenset((TPU_FAILS,)),
+}
+# What is seen only of what a rule speaks of.
+ONLY_OF: Final = {CHANCE: OF_CHANCE, STATE: OF_STATE, WEIGHTS: OF_WEIGHTS, NESTED: OF_NESTED}
+EFFECTS: Final = {
+    FAILS: Effect.FAILS,
+    TPU_FAILS: Effect.TPU,
+    GPU_FAILS: Effect.FAILS,
+    DIVERGES: Effect.DIVERGES,
+    RECOMPILES: Effect.RECOMPILES,
+}
+# What rules say that a function is compiled for again and again, where that is another thing than values.
+_PER: Final = {"growing-sequence": "shape", "python-argument": "value", "function-made-in-loop": "value"}
+# Rules about values that decide shapes, whatever kernels the call has for its other arguments.
+_OF_SIZES: Final = frozenset(("size-from-value", "position-from-value"))
+_INDEX: Final = "unchecked-index"  # out of range only where the program may be given such a value
+_UNROLLED: Final = "unrolled-loop"  # which speaks of the time that a compilation takes
+_OF_NAMES: Final = re.compile(r"is not a valid (?:root )?scope name")  # which are guessed, too
+_OF_BRANCHES: Final = "XLA1"
+_GROWING: Final = "growing-loop-variable"
+_OF_LOOPS: Final = re.compile(r"shapes of (?:while )?loop body|loop body do not match|shape invariant")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place that a finding is about: its own, a consumer's, or that of the loop that it speaks of. `api`: what is
+    called there, where that is known."""
+
+    path: str
+    span: Span
+    api: str
+    own: bool
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        return self.span.line, self.span.end_line
+
+
+def places(finding: Finding) -> Iterator[Place]:
+    yield Place(os.path.abspath(finding.path), finding.span, finding.api, own=True)
+    for note in finding.notes:
+        if note.consumer or finding.name == _GROWING:
+            yield Place(os.path.abspath(note.path), note.span, note.consumer, own=False)
+
+
+def likeness(finding: Finding, location: Place, observation: Observation, spot: Spot) -> tuple[int, ...] | None:
+    """How well an observation in a finding's statement fits the finding: by its operation, its effect and its place.
+
+    None where it is of something else: of another expression, or of an operation that what is flagged does not make.
+    """
+    effect = finding.effect
+    if effect is None or observation.kind not in BEARS_OUT[effect] or outside(location.span, spot):
+        return None
+    if observation.extreme and (finding.name not in OF_EXTREMES or (finding.name == _INDEX and by_callers(finding))):
+        return None
+    if finding.name == _GROWING and not location.own and not _OF_LOOPS.search(observation.text):
+        return None
+    if is_of_inputs(observation) and not finding.code.startswith(_OF_BRANCHES):
+        return None  # branches that cannot run raise it as well
+    if ONLY_OF.get(observation.per, finding.name) != finding.name:
+        return None
+    if finding.name == OF_GPUS and observation.kind != GPU_FAILS:
+        return None  # elsewhere it compiles, and what fails is something else
+    if finding.name == _UNROLLED or (
+        observation.kind == RECOMPILES and _PER.get(finding.name, observation.per) != observation.per
+    ):
+        return None
+    made = ops_of(location.api)
+    kernel = any(map(_lacks, made)) and finding.name not in _OF_SIZES
+    if effect is Effect.FAILS and observation.kind == RECOMPILES and kernel:
+        return None  # it says that a kernel is missing
+    fits = 1 if not made or not observation.ops else 2 * bool(made.intersection(observation.ops))
+    if observation.lacking and (not location.own or fits == 0 or finding.name in _OF_SIZES):
+        return None  # what has no kernel fails whatever its sizes are computed from
+    of_function = effect is Effect.RECOMPILES or (location.own and effect is Effect.FAILS)
+    if observation.gradient and of_function and finding.name not in OF_GRADIENTS:
+        return None  # it says what becomes of the function itself, which compiles
+    return fits, EFFECTS.get(observation.kind) is effect, location.own
+
+
+def is_of_inputs(observation: Observation) -> bool:
+    """Whether something fails for shapes or names that eager execution takes, and that real inputs may not have."""
+    return observation.per == SHAPES or _OF_NAMES.search(observation.text) is not None
+
+
+def _lacks(op: str) -> bool:
+    """Whether the CPU has no kernel of an operation."""
+    fact = tables.op(op)
+    return fact is not None and "cpu" in fact.lacking()
