@@ -717,15 +717,14 @@ for epoch in range(9):
             ("whole batches and another", "number // SIZE + 1", False),
         )
     },
-    "arrays of which nobody knows how long they are, in batches of a size": one(
+    "arrays of which nobody knows how long they are, that a model predicts": one(
         f"""{HEAD}{MODEL}
 rows = np.load("a.npy")
 for fold in range(5):
-    model.predict(rows, batch_size=256)
     model.predict(rows)  # a single example as often as not
-    model.predict(rows[: len(rows) // 256 * 256], batch_size=256)
-""",
-        ("XLA302", "model.predict(rows, batch_size=256)"),
+    model.predict(rows[fold : fold + 1], batch_size=256)
+    model.predict(np.expand_dims(rows[fold], 0), batch_size=256)
+"""
     ),
     "tensors that are made of arrays": one(
         f"""{HEAD}{JIT}

@@ -407,7 +407,7 @@ def _run(
             given.append((batch, node))
         split = arguments.get(6, "validation_split") if step == "train" else None
         # Of others it is a single example as often as not, where nobody says how to cut them.
-        likely = certain and (step == "train" or (method in _ONCE and size not in (None, NONE)))
+        likely = certain and (step == "train" or (method == "evaluate" and size not in (None, NONE)))
         many = size is not None or split not in (None, NONE)
         arrays = value if datasets else as_arrays(value, targets, many)
         called = length(frame, where)
