@@ -26,7 +26,8 @@ Or use a path in a bucket (`gs://..`), a file of Keras (`model.save_weights("mod
 (`tpu="local"`), where the program and the TPU share one machine.
 
 ## Not flagged
-A TPU VM, paths that are not literals, paths of a bucket, and calls with `options`. A resolver without arguments takes
+A TPU VM, paths that the program gets from elsewhere, names of models' files that nobody knows the end of, paths of a
+bucket, and calls with `options`. A resolver without arguments takes
 the TPU that the environment names, which may be either: the first such path is information.
 
 ## Fix safety
@@ -42,11 +43,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from xlalint.analysis.domain.values import Static, Value
+from xlalint.analysis.domain.values import Value
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.api import kind_of
+from xlalint.analysis.library.local_paths import known_path
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
+from xlalint.syntax import nodes as cst
 
 from ._strategies import (
     UNNAMED,
@@ -90,6 +93,7 @@ OF_MODELS: Final[Mapping[str, tuple[str, str]]] = {
     "save": ("filepath", WHOLE),
     "save_weights": ("filepath", CHECKPOINT),
 }
+OF_TENSORFLOW: Final = PATHS.keys() - {"keras.callbacks.ModelCheckpoint"}  # whose files TensorFlow writes in any case
 BY_KERAS: Final = (".h5", ".hdf5", ".keras")  # the names of files that Keras writes and reads where Python runs
 READS: Final = frozenset(("load_weights", "read", "restore"))
 
@@ -99,6 +103,19 @@ class CheckpointOnTpuNode(Rule):
     name = "checkpoint-on-tpu-node"
     handles = (Program,)
     bad = (
+        Bad(
+            f"""{NODE}
+import os
+
+folder = os.path.abspath("kept")
+model.save_weights(os.path.join(folder, "best"))
+tf.train.Checkpoint(model=model).save(folder)
+""",
+            ['model.save_weights(os.path.join(folder, "best"))', "tf.train.Checkpoint(model=model).save(folder)"],
+            None,
+            effect=Effect.TPU,
+            why="it needs a TPU node",
+        ),
         Bad(
             f"""{NODE}
 checkpoint = tf.train.Checkpoint(model=model)
@@ -197,6 +214,21 @@ kept = tf.keras.callbacks.ModelCheckpoint("best.h5", save_best_only=True)
         ),
         Good(
             f"""{NODE}
+import glob
+import os
+
+folder = os.path.abspath("kept")
+model.save_weights(os.path.join(folder, "best.h5"))
+model.save_weights(f"kept/{{folder}}/best.weights.h5")
+for name in glob.glob("kept/*.h5"):
+    model.load_weights(name)
+kept = tf.keras.callbacks.ModelCheckpoint(os.path.join("kept", f"{{folder}}.keras"))
+""",
+            None,
+            why="these are such files, or may be",
+        ),
+        Good(
+            f"""{NODE}
 tf.train.Checkpoint(model=model).save("gs://bucket/checkpoints/model")
 model.export("gs://bucket/served")
 """,
@@ -267,7 +299,28 @@ def _kept(step: SetupCall) -> str | None:
         return None
     parameter, options = found
     name = parameter if parameter in step.arguments else "*0"
-    path = step.arguments.get(name)
-    if path is None or (isinstance(path, Static) and str(path.constant).endswith(BY_KERAS)):
+    path, node = step.arguments.get(name), step.argument_nodes.get(name)
+    if path is None or node is None or _may_be_of_keras(step, path, node):
         return None
-    return options if is_local(path, step.argument_nodes[name]) else None
+    return options if is_local(path, node) else None
+
+
+def _may_be_of_keras(step: SetupCall, path: Value, node: cst.BaseExpression) -> bool:
+    """Whether a file has a name that Keras writes itself, or one of which nobody knows how it ends."""
+    end = known_path(path) or _end_of(node)
+    if end is not None:
+        return end.endswith(BY_KERAS)
+    return step.api not in OF_TENSORFLOW and method_of(step) != "export"
+
+
+def _end_of(node: cst.BaseExpression) -> str | None:
+    """The text at the end of a path that is put together: `os.path.join(folder, "model.h5")`."""
+    match node:
+        case cst.BinaryOperation(right=last) | cst.Call(args=[*_, cst.Arg(value=last)]):
+            return _end_of(last)
+        case cst.SimpleString() if isinstance(text := node.evaluated_value, str):
+            return text
+        case cst.FormattedString(parts=[*_, cst.FormattedStringText(value=text)]):
+            return text
+        case _:
+            return None
