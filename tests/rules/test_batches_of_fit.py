@@ -108,6 +108,16 @@ x = tf.convert_to_tensor(rows[:len(rows) // 32 * 32])
 model.fit(x, x, batch_size=32, epochs=2)
 """
     ),
+    "arrays by their names": one(
+        f"""{HEAD}{MODEL}
+named = {{}}
+named["ids"] = np.load("ids.npy")
+named["mask"] = np.load("mask.npy")
+model.fit(named, (np.load("y.npy"), np.load("z.npy")), epochs=2)
+model.fit({{"ids": named["ids"][:64]}}, {{"y": np.load("y.npy")[:64]}}, epochs=2)
+""",
+        ("XLA302", "model.fit(named"),
+    ),
     # -- numbers between two ends --
     "a range of fifteen hundred numbers": one(
         f"{HEAD}{MODEL}\nx = np.arange(0.0, 150.0, 0.1)\nmodel.fit(x, x * 2, epochs=2)\n",

@@ -87,6 +87,38 @@ with strategy.scope():
     model = Gan(augment, unused, keras.Sequential([layers.Flatten(), layers.Dense(1)]))
     model.compile("adam")
 """
+FUNCTIONAL: Final = """\
+import keras
+import tensorflow as tf
+from keras import layers
+
+WORDS = {"colour": ["red", "green"], "kind": ["dry", "wet"]}
+
+def looked_up(inputs):
+    parts = []
+    for name in inputs:
+        if name in WORDS:
+            table = layers.StringLookup(vocabulary=WORDS[name])
+            parts.append(layers.Embedding(4, 2)(table(inputs[name])))  # flagged
+        else:
+            parts.append(layers.Reshape((1, 2))(layers.Dense(2)(inputs[name])))
+    return layers.concatenate(parts)
+
+texts = {name: keras.Input((1,), name=name, dtype="string") for name in WORDS}
+numbers = {"size": keras.Input((1,), name="size")}
+first = keras.Model(texts | numbers, looked_up({**texts, **numbers}))
+
+text = keras.Input((1,), dtype="string")
+numbered = layers.StringLookup(vocabulary=["a", "b"])(text)  # flagged
+vectors = keras.ops.reshape(layers.Embedding(3, 4)(numbered), (-1, 4))
+second = keras.Model(text, layers.Dense(1)(vectors))
+
+before = layers.Hashing(8)(text)
+behind = keras.Model(before, layers.Dense(1)(keras.ops.mean(layers.Embedding(8, 4)(before), 1)))
+first.compile("adam", "mse", jit_compile=True)
+second.compile("adam", "mse", jit_compile=True)
+behind.compile("adam", "mse", jit_compile=True)
+"""
 
 
 def _lines(text: str, folder: Path) -> list[int]:
@@ -103,11 +135,19 @@ def test_a_model_holds_them_however_it_got_them(tmp_path: Path) -> None:
     assert _lines(PROGRAM, tmp_path) == _marked(PROGRAM)
 
 
+def test_a_functional_model_holds_those_between_its_inputs_and_outputs(tmp_path: Path) -> None:
+    assert _lines(FUNCTIONAL, tmp_path) == _marked(FUNCTIONAL)
+
+
 def test_on_a_tpu_those_count_that_are_called(tmp_path: Path) -> None:
     assert _lines(ON_TPU, tmp_path) == _marked(ON_TPU)
 
 
 def test_keras_compiles_no_model_that_holds_one() -> None:
-    said = "print([model.jit_compile for model in (first, second, third, fourth, last, fine)])"
-    run = subprocess.run([sys.executable, "-c", PROGRAM + said], capture_output=True, text=True, check=True)
-    assert run.stdout.split("\n")[-2] == str([False] * 5 + [True])
+    for program, names, compiled in (
+        (PROGRAM, "first, second, third, fourth, last, fine", [False] * 5 + [True]),
+        (FUNCTIONAL, "first, second, behind", [False, False, True]),
+    ):
+        said = f"print([model.jit_compile for model in ({names})])"
+        run = subprocess.run([sys.executable, "-c", program + said], capture_output=True, text=True, check=True)
+        assert run.stdout.split("\n")[-2] == str(compiled)

@@ -198,14 +198,15 @@ def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tu
     """What remains of its arguments' variations in the result of a function. Parts that are joined again make what was
     split, as if one end were left out."""
     last = name.rpartition(".")[2]
+    layers = tuple(variation for variation in varies if variation.kind == LAYER)  # whatever shape it has
     if not varies or last in _RESHAPING:
-        return ()
+        return layers
     varies = tuple(variation for variation in varies if variation.kind != ROWS)  # see `host_sizes`
     if last in _SPLITTING:
         varies = tuple(variation for variation in varies if variation.kind != "joined")
     if rank_rule.partition(":")[0] in _KEEPING:
         return varies
-    return ()
+    return layers
 
 
 def transposed(varies: tuple[Variation, ...], order: tuple[int, ...]) -> tuple[Variation, ...]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from ..domain.counts import Rows, fills_batches, is_multiple
 from ..domain.kinds import options, rows_of
-from ..domain.values import Array, Sequence, Setting, Static, Tensor, Value, Variation
+from ..domain.values import Array, Dict, Sequence, Setting, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import EVEN, GROWN, LAST, ROWS, rows_noted, sizes_of
 from ..files.unit import Location
 
@@ -62,6 +62,8 @@ def _array(value: Value) -> Array | None:
             return Array(value.dtype, int(detail) if detail else None, tuple(v for v in varies if v.kind != ROWS))
         case Sequence(items=(first, *_)):
             return _array(first)
+        case Dict(entries, element):
+            return next(filter(None, map(_array, (*entries.values(), *([] if element is None else [element])))), None)
         case _:
             return None
 

@@ -91,9 +91,10 @@ def _layers_before(arguments: Iterable[Value]) -> tuple[Variation, ...]:
     return found
 
 
-def layers_of(outputs: Value | None) -> tuple[ApiObject, ...]:
-    """The layers that outputs were computed with."""
-    found = (each for each in variations_of(outputs) if each.kind == LAYER)
+def layers_of(outputs: Value | None, inputs: Value | None) -> tuple[ApiObject, ...]:
+    """The layers that outputs were computed with, from inputs on."""
+    before = variations_of(inputs)
+    found = (each for each in variations_of(outputs) if each.kind == LAYER and each not in before)
     return tuple(
         ApiObject(each.detail, made=Creation(each.location), options=() if each.detail in _names() else BY_CUDNN)
         for each in found

@@ -298,7 +298,7 @@ def instance(api: str, call: Call) -> ApiObject:
         case ["keras", "Model" | "Sequential"]:
             inputs = call.get("inputs", "layers", "args", "*0")
             payload = inputs if variations_of(inputs) or holds_text(inputs) else None
-            if refusing := layers_of(call.get("outputs", "*1")):
+            if refusing := layers_of(call.get("outputs", "*1"), inputs):
                 payload = Sequence("tuple", (*refusing, *(() if payload is None else (payload,))))
         case ["keras", "layers", *_, "TextVectorization"]:
             return ApiObject(api, facts=texts.vectorization(call.arguments, call.location))
