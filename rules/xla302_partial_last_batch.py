@@ -20,7 +20,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
   with as many steps as there are whole batches they compile one step, with one more (`math.ceil(n / 32)`) two.
   Training with `steps_per_epoch` goes on where the epoch before has ended, and meets the smaller batch.
 - `jit_compile="auto"`, the default of Keras 3, compiles if Keras finds a GPU or a TPU and no distribution strategy.
-  Such findings have the severity `info`. So have those of an `evaluate` or `predict` that nothing is seen to repeat.
+  Such findings have the severity `info`. So have those of an `evaluate` or `predict` that nothing is seen to repeat,
+  and those of `ImageDataGenerator` where `steps_per_epoch` is a written number, which may leave the smaller batch out.
 
 ## Example
     dataset = tf.data.Dataset.from_tensor_slices((features, labels)).shuffle(1000).batch(32)

@@ -3,9 +3,14 @@ batch is smaller, or is not."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.rules.scripts import HEAD, JIT, MODEL, Script, deserved, one
+from xlalint.linter.rule import Severity
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 DIGITS = f"""{HEAD}{MODEL}
 (x, y), (test_x, test_y) = keras.datasets.mnist.load_data()
@@ -232,6 +237,23 @@ for start in range(0, len(names), 32):
         PICTURES.format("images[0][None]").replace("size):", "size=1):", 1), ("XLA308", "model.fit(")
     ),
 }
+
+GENERATED = f"{HEAD}from tensorflow.keras.preprocessing.image import ImageDataGenerator\n\n{MODEL}{FOLDERS}\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "severity"),
+    [
+        ("model.fit(train, epochs=2)", Severity.WARNING),
+        ("model.fit(train, epochs=2, steps_per_epoch=1000 // 32)", Severity.INFO),
+        ("model.fit(train, epochs=2, steps_per_epoch=train.samples // 32)", Severity.WARNING),
+        ("model.fit_generator(train, 100, epochs=2)", Severity.INFO),
+        ("model.fit_generator(train, len(train), epochs=2)", Severity.WARNING),
+    ],
+)
+def test_steps_that_are_written_may_be_whole_batches(call: str, severity: Severity, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(GENERATED + call, encoding="utf-8")
+    assert [found.severity for found in check([tmp_path], Settings()).findings] == [severity]
 
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)

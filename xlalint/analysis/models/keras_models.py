@@ -26,7 +26,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import LAST, RESIZED, filtered
+from ..domain.varying_shapes import LAST, RESIZED, filtered, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, Context, ContextKind, Trained
 from ..interpreter.counting import counted, length
@@ -39,7 +39,7 @@ from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.array_batches import batches_of
-from ..library.datasets import is_dataset
+from ..library.datasets import IMAGES, is_dataset
 from ..library.declared_inputs import as_declared, declared_text, is_of_one_size
 from ..library.generators import yielded
 from ..library.host_shapes import READ
@@ -75,6 +75,7 @@ _LIMITS: Final = {
     ("evaluate", "test"): (5, "steps"),
     ("predict", "predict"): (3, "steps"),
 }
+_EPOCHS: Final = {"fit": 12, "fit_generator": 1}  # where the number of batches in an epoch stands
 _STEPS: Final = {
     "train_on_batch": "train",
     "test_on_batch": "test",
@@ -420,7 +421,17 @@ def _run(
             given = [(as_declared(each), place) for each, place in given]
         single = method in _ONCE and not frame.looped and frame.python_loop == 0
         often, target = method != "predict" or not single, (how.location, step)
-        report_feed(interpreter, frame, context, given, node, target, certain=certain, often=often, single=single)
+        sure = certain and not (step == "train" and _are_counted(arguments, method, value))
+        report_feed(interpreter, frame, context, given, node, target, certain=sure, often=often, single=single)
+
+
+def _are_counted(arguments: Arguments, method: str, images: Value | None) -> bool:
+    """Whether somebody has written how many batches of the pictures in a folder an epoch takes: perhaps all of them,
+    and as many as are full."""
+    place = _EPOCHS.get(method)
+    steps = None if place is None else arguments.get(place, "steps_per_epoch")
+    written = isinstance(steps, Static) and type(steps.constant) is int
+    return written and any(each.detail == IMAGES for each in variations_of(images))
 
 
 def _ends_early(frame: Frame, arguments: Arguments, position: int, name: str) -> bool:
