@@ -123,6 +123,36 @@ model.fit({{"ids": named["ids"][:64]}}, {{"y": np.load("y.npy")[:64]}}, epochs=2
 """,
         ("XLA302", "model.fit(named"),
     ),
+    # -- data sets that come in batches --
+    "a data set of which nobody knows how large it is, in batches": one(
+        f"""{HEAD}import tensorflow_datasets as tfds
+
+{JIT}
+def load(name, size=16):
+    train = tfds.load(name, split="train", batch_size=size)
+    test, info = tfds.load(name, split="test", batch_size=size, with_info=True)
+    return train.map(lambda example: example["image"] / 255), test
+
+train, test = load("roses")
+for _ in range(9):
+    for batch in train:
+        step(batch)
+    for batch in test:
+        step(batch["image"])
+""",
+        ("XLA302", "train = "),
+        ("XLA302", "test, info = "),
+    ),
+    "a data set that fills its batches, or is in one": one(
+        f"""{HEAD}import tensorflow_datasets as tfds
+
+{JIT}
+train, test = tfds.load("mnist", split=["train", "test"], batch_size=16, as_supervised=True)
+for batch in train.concatenate(test):
+    step(batch)
+step(tfds.load("roses", split="test", batch_size=-1)["image"])
+"""
+    ),
     # -- numbers between two ends --
     "a range of fifteen hundred numbers": one(
         f"{HEAD}{MODEL}\nx = np.arange(0.0, 150.0, 0.1)\nmodel.fit(x, x * 2, epochs=2)\n",

@@ -106,12 +106,22 @@ def images(method: str, arguments: Mapping[str, Value], location: Location) -> A
     rows = arguments.get("x", arguments.get("*0")) if method == "flow" else None
     element = Structure(origin=Origin(location, f"`{method}` returns data"))
     step = Step(element, Pipeline(count=_length(rows), python=True), {"batch_size": size}, location)
-    made = _in_batches(step)
-    if not any(variation.kind == LAST for variation in variations_of(made)):
-        return made
-    rest = Variation(LAST, location, axis=0, shapes=2, detail=IMAGES)
-    batches = filtered(made.payload or element, lambda variation: variation.kind != LAST)
-    return replace(made, payload=varied(batches, (rest,)))
+    return _as_made(_in_batches(step), location, IMAGES)
+
+
+def loaded_in_batches(examples: ApiObject, size: Value, location: Location) -> ApiObject:
+    """The batches of examples that what loads a data set makes of them itself."""
+    made = after(examples, "batch", {"batch_size": size}, location)
+    return examples if made is None else _as_made(made, location, FOLDER)
+
+
+def _as_made(batches: ApiObject, location: Location, by: str) -> ApiObject:
+    """Batches of which the last one can be dropped by nothing where it is made, which `by` names."""
+    if batches.payload is None or not any(variation.kind == LAST for variation in variations_of(batches)):
+        return batches
+    rest = Variation(LAST, location, axis=0, shapes=2, detail=by)
+    whole = filtered(batches.payload, lambda variation: variation.kind != LAST)
+    return replace(batches, payload=varied(whole, (rest,)))
 
 
 def _slices(step: Step) -> ApiObject:

@@ -201,24 +201,31 @@ def _elements(payload: Value) -> Arguments:
 
 
 def _load(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
-    """`tfds.load(name, split=..)`: a dataset of single examples for each split that is asked for, or a dict of all."""
-    if arguments.get(3, "batch_size") not in (None, NONE):
+    """`tfds.load(name, split=..)`: a dataset for each split that is asked for, or a dict of all: of single examples, or
+    of batches of these. All of them in one batch are no dataset."""
+    size = arguments.get(3, "batch_size") or NONE
+    if size == Static(-1):
         return None
     match arguments.get(0, "name"):
         case Static(constant=str() as name):
             pass
         case _:
             name = ""
+
+    def of_split(split: Value) -> ApiObject:
+        examples = _examples(name, split)
+        return examples if size == NONE else pipelines.loaded_in_batches(examples, size, Location(frame.unit, node))
+
     loaded: Value
     match _split(arguments.get(1, "split")):
         case None | Static(None):
-            loaded = Dict({split: _examples(name, Static(split)) for split in splits_of(name)}, _examples(name, NONE))
+            loaded = Dict({split: of_split(Static(split)) for split in splits_of(name)}, of_split(NONE))
         case Sequence(kind, tuple(items)):
-            loaded = Sequence(kind, tuple(_examples(name, _split(item) or NONE) for item in items))
+            loaded = Sequence(kind, tuple(of_split(_split(item) or NONE) for item in items))
         case Sequence():
-            loaded = Sequence("list", None, _examples(name, NONE))
+            loaded = Sequence("list", None, of_split(NONE))
         case Static() as split:  # where nobody knows what it says, it says one split all the same
-            loaded = _examples(name, split)
+            loaded = of_split(split)
         case _:
             return None
     match arguments.keywords.get("with_info"):
