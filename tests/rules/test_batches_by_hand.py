@@ -88,6 +88,8 @@ generate(range(4), 300)
             ("all, by Keras", "ops.expand_dims(letters, 0)", False),
             ("the last four", "tf.expand_dims(letters[-4:], axis=0)", True),
             ("the last one", "tf.expand_dims(letters[-1], axis=0)", True),
+            ("the last four of a row", "tf.expand_dims(letters, axis=0)[:, -4:]", True),
+            ("the first four of a column", "tf.expand_dims(letters, axis=-1)[:4]", True),
         )
     },
     # -- batches from the front of what gets shorter; 70 rows in batches of 32 compile twice (measured) --

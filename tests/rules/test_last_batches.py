@@ -731,6 +731,8 @@ for fold in range(5):
 data, labels = np.random.random((600, 81)), np.random.random((600, 4))
 first = data[:500]
 first = first.reshape((first.shape[0], first.shape[1], 1))
+for x in tf.data.Dataset.from_tensor_slices(first).batch(100):
+    step(x)
 first = tf.cast(first, tf.float32)
 for x, y in tf.data.Dataset.from_tensor_slices((first, tf.constant(labels[:500]))).batch(100):
     step(x, y)

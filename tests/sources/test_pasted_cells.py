@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.linter.fix_runs import fix, write
+from xlalint.linter.fix_runs import fix, fix_proven, write
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
@@ -79,3 +79,12 @@ def test_fixes_leave_commands_alone(tmp_path: Path) -> None:
     write(outcome.changes, [tmp_path])
     text = (tmp_path / "train.py").read_text(encoding="utf-8")
     assert text == above + BATCHES.replace("batch(32)", "batch(32, drop_remainder=True)")
+
+
+def test_nothing_is_proven_of_what_python_does_not_run(tmp_path: Path) -> None:
+    text = "!pip install a\nimport tensorflow as tf\n\n@tf.function(jit_compile=True)\ndef step(x):\n"
+    text += "    if tf.reduce_sum(x) > 0:\n        x = -x\n    return x\n"
+    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    outcome = fix_proven([tmp_path], Settings(unsafe_fixes=True))
+    assert outcome.changes == outcome.proofs == ()
+    assert [one.code for one in outcome.report.findings] == ["XLA900", "XLA101"]
