@@ -86,5 +86,6 @@ def test_nothing_is_proven_of_what_python_does_not_run(tmp_path: Path) -> None:
     text += "    if tf.reduce_sum(x) > 0:\n        x = -x\n    return x\n"
     (tmp_path / "train.py").write_text(text, encoding="utf-8")
     outcome = fix_proven([tmp_path], Settings(unsafe_fixes=True))
-    assert outcome.changes == outcome.proofs == ()
+    assert outcome.changes == ()
+    assert outcome.proofs == ()
     assert [one.code for one in outcome.report.findings] == ["XLA900", "XLA101"]
