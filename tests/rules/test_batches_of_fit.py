@@ -59,6 +59,20 @@ def batches(names, size):
 
 model.fit(batches(open("names").read().split(), 32), steps_per_epoch=9)
 """
+DATA = """\
+import tensorflow as tf
+
+def load(name):
+    return tf.data.TFRecordDataset(name).map(tf.io.parse_tensor).batch(8)
+"""
+STEPS = """\
+import tensorflow as tf
+
+class Trainer:
+    @tf.function(jit_compile=True)
+    def step(self, batch):
+        return tf.reduce_sum(batch)
+"""
 SCRIPTS = {
     # -- tensors that are made of arrays --
     "tensors of ten thousand rows": one(
@@ -261,6 +275,29 @@ for start in range(0, len(names), 32):
     step(np.stack(rows))
 """
     ),
+    # -- programs that do not name TensorFlow --
+    **{
+        f"a program that does not name TensorFlow: {how}": Script(
+            {"data.py": DATA, "steps.py": STEPS, "main.py": f"import data\nfrom steps import Trainer\n\n{text}"}, found
+        )
+        for how, text, found in (
+            (
+                "",
+                "trainer = Trainer()\nfor batch in data.load('x'):\n    trainer.step(batch)\n",
+                (("XLA302", "return "),),
+            ),
+            (
+                "a function that it calls",
+                "def main():\n    for batch in data.load('x'):\n        Trainer().step(batch)\n\nmain()\n",
+                (("XLA302", "return "),),
+            ),
+            (
+                "a function that nobody calls",
+                "def main():\n    for batch in data.load('x'):\n        Trainer().step(batch)\n",
+                (),
+            ),
+        )
+    },
     # -- pictures --
     "pictures that one array holds are of one size": one(PICTURES.format("np.array(images)")),
     "pictures one by one": one(

@@ -36,6 +36,7 @@ _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)
 _COMMAND: Final = re.compile(r"^[ \t]*(?:[!%]\w|(?:cd|pip)[ \t]+[\w.~/-])", re.MULTILINE)  # of IPython, or of a shell
 _PASSED: Final = "a command of IPython, which Python does not run; the rest of the file is checked"
 _RUN: Final = re.compile(rb"""^if __name__ == ["']__main__["']""", re.MULTILINE)
+_DOES: Final = re.compile(rb"^(?:(?:for|while)\b[^\n#]*:|[a-z_]\w*\()", re.MULTILINE)  # not behind a margin
 _NAME: Final = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -86,8 +87,9 @@ def names_imported(data: bytes) -> tuple[str, ...]:
 
 
 def says_it_runs(data: bytes) -> bool:
-    """Whether a file asks whether it is run by itself."""
-    return b"__main__" in data and _RUN.search(data) is not None
+    """Whether a file asks whether it is run by itself, or does something over and over as soon as it is read, or calls
+    a function for what it does."""
+    return _DOES.search(data) is not None or (b"__main__" in data and _RUN.search(data) is not None)
 
 
 class Strategies(IntEnum):

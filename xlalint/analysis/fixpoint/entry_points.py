@@ -153,7 +153,8 @@ class _Analysis:
                             interpreter.enter_compiled(interpreter.decorated(interpreter.as_called(function)))
         self._drain()
         for module in self.project.modules:
-            if module.concerns_keras or (module.file.is_script and module.serves_tensorflow):
+            runs = module.file.is_script or module.file.runs_alone
+            if module.concerns_keras or (runs and module.serves_tensorflow):
                 with self._about(module, module.name):
                     interpreter.execute_module(module)
         self._drain()
