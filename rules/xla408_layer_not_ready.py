@@ -438,7 +438,9 @@ def f(ids):
                 if name in RECURRENT and CUDNN not in event.arguments:
                     called = []
                 elif name in MODELS:
-                    called = [(each.detail, each.location) for each in variations_of(result) if each.kind == LAYER]
+                    before = {each for value in event.arguments.values() for each in variations_of(value)}
+                    inside = (each for each in variations_of(result) if each.kind == LAYER and each not in before)
+                    called = [(each.detail, each.location) for each in inside]
                 for layer, location in called:
                     yield from self._called(layer, location, event.context)
             case HoldLayer(api=api, location=location) if api in NOT_READY:

@@ -119,6 +119,38 @@ first.compile("adam", "mse", jit_compile=True)
 second.compile("adam", "mse", jit_compile=True)
 behind.compile("adam", "mse", jit_compile=True)
 """
+ON_THE_HOST: Final = """\
+import keras
+import tensorflow as tf
+from keras import layers
+
+before = keras.Sequential([layers.RandomRotation(0.1)])
+within = keras.Sequential([layers.RandomZoom(0.1)])  # flagged
+
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        inputs = keras.Input((8, 8, 3))
+        self.body = keras.Model(inputs, layers.Dense(1)(layers.Flatten()(inputs)))
+
+    def call(self, images):
+        return self.body(images)
+
+net = Net()
+
+@tf.function(jit_compile=True)
+def step(images):
+    return net(images)
+
+@tf.function(jit_compile=True)
+def other(images):
+    return net(within(images))
+
+for images in tf.data.Dataset.from_tensors(tf.ones([2, 8, 8, 3])).map(before):
+    step(images)
+    step(before(images))
+    other(images)
+"""
 
 
 def _lines(text: str, folder: Path) -> list[int]:
@@ -137,6 +169,10 @@ def test_a_model_holds_them_however_it_got_them(tmp_path: Path) -> None:
 
 def test_a_functional_model_holds_those_between_its_inputs_and_outputs(tmp_path: Path) -> None:
     assert _lines(FUNCTIONAL, tmp_path) == _marked(FUNCTIONAL)
+
+
+def test_what_the_host_has_applied_to_the_inputs_is_not_in_the_step(tmp_path: Path) -> None:
+    assert _lines(ON_THE_HOST, tmp_path) == _marked(ON_THE_HOST)
 
 
 def test_on_a_tpu_those_count_that_are_called(tmp_path: Path) -> None:
