@@ -156,6 +156,19 @@ for tokens in tf.data.Dataset.from_tensor_slices(np.ones((8, 5), "float32")).pad
         ),
         Good(
             """
+@tf.function(jit_compile=True, input_signature=[tf.TensorSpec([4, 6], tf.int64)])
+def step(tokens):
+    return tf.reduce_sum(tokens)
+
+rows = tf.data.Dataset.range(6, 7).repeat(8).map(lambda length: tf.range(length))
+for tokens in rows.padded_batch(4):
+    step(tokens)
+""",
+            Runs(1),
+            why="the signature takes one shape, and the program works",
+        ),
+        Good(
+            """
 @tf.function(jit_compile=True)
 def step(tokens):
     return tf.reduce_sum(tokens)

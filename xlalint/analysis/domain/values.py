@@ -346,11 +346,12 @@ class Padding(Record):
 
 class Wrapped(Record):
     """What `tf.function(jit_compile=True)` made of something that is no function of the project: what `entry` says.
-    `signature`: with an input signature."""
+    `signature`: with an input signature; `one_shape`: which leaves no dimension open."""
 
     entry: str
     signature: bool
     location: Location
+    one_shape: bool = False
 
 
 Facts: TypeAlias = Pipeline | Compiled | Padding | Wrapped

@@ -133,6 +133,8 @@ def report_compiled_call(
     context = Context(ContextKind.XLA if itself else ContextKind.GRAPH, True, how.entry)
     if itself:
         report_text(interpreter, frame, context, passed_values(arguments, node))
+    if how.one_shape:
+        return
     report_feed(interpreter, frame, context, passed_values(arguments, node), node, target, traced=not how.signature)
 
 

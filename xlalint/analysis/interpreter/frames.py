@@ -38,6 +38,7 @@ class Compilation(Record):
     entry: str
     jit: bool = False  # XLA compiles it by itself, whoever calls it
     signature: bool = False  # with an input signature, of which Python numbers are made tensors
+    one_shape: bool = False  # the signature leaves no dimension open, so an argument of another shape raises
     gradient: bool = False  # `tf.custom_gradient`: it returns its result and the function of its gradient
     by_keras: bool = False  # nobody but Keras decides whether XLA compiles it
     perhaps: bool = False  # a strategy compiles it, if that is the TPU's

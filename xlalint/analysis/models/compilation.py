@@ -30,6 +30,7 @@ from ..interpreter.feeding import (
 )
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..library.datasets import fixed_shapes
 from ..library.strategies import BACKEND_VARIABLE, sets_clustering
 from ..program.signs import Shows
 from ..record import replace
@@ -89,7 +90,8 @@ def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
     plain = ContextKind.HOST if frame.module.is_test or _takes_text(given) else ContextKind.GRAPH
     kind = ContextKind.XLA if jit else plain
     how = f"{how} ({asked})" if asked is not None else how
-    return Compilation(kind, autograph, f"{shown}, compiled by {how}", jit, signature)
+    one_shape = signature and given is not None and fixed_shapes(given) is True
+    return Compilation(kind, autograph, f"{shown}, compiled by {how}", jit, signature, one_shape)
 
 
 def _takes_text(signature: Value | None) -> bool:
@@ -142,7 +144,8 @@ def compiled(
     if not how.jit:
         return function
     # What it is stays as it is; called through this, it is compiled.
-    return ApiObject(WRAPPED, payload=function, facts=Wrapped(how.entry, how.signature, Location(frame.unit, node)))
+    facts = Wrapped(how.entry, how.signature, Location(frame.unit, node), how.one_shape)
+    return ApiObject(WRAPPED, payload=function, facts=facts)
 
 
 def _xla_compile(
