@@ -5,8 +5,8 @@ Reports, in a program whose strategy is (or may be) for a TPU node: `Dataset.fro
 `tf.numpy_function` in a pipeline, Hugging Face's `to_tf_dataset` and `prepare_tf_dataset`, a generator, `Sequence`,
 `PyDataset` or `ImageDataGenerator` that `fit`, `evaluate` or `predict` takes, and files read from a local path, or by
 `tfds.load` from where it stores data sets on this machine. A path is local if it is written without a scheme, or if
-`glob`, `os`, `pathlib`, `tempfile` or `keras.utils.get_file` found it. A resolver with a name or an address is for a
-TPU node. If the program gets the address at run time, it may be.
+`glob`, `os`, `pathlib` or `keras.utils.get_file` found it. A resolver with a name or an address is for a TPU node. If
+the program gets the address at run time, it may be.
 
 ## What XLA does
 XLA is not reached. A TPU node is a machine of its own, and `tf.data` runs there, next to the TPU, not where Python

@@ -27,8 +27,8 @@ Or use a path in a bucket (`gs://..`), a file of Keras (`model.save_weights("mod
 
 ## Not flagged
 A TPU VM, paths that the program gets from elsewhere, names of models' files that nobody knows the end of, paths of a
-bucket, and calls with `options`. A resolver without arguments takes
-the TPU that the environment names, which may be either: the first such path is information.
+bucket, and calls with `options`. A resolver without arguments takes the TPU that the environment names, which may be
+either: the first such path is information.
 
 ## Fix safety
 Shown only: whoever reads the checkpoint later needs the same options.

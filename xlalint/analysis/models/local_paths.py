@@ -1,4 +1,4 @@
-"""Paths of the machine that runs Python: what `os`, `glob`, `pathlib` and `tempfile` find, and what Keras downloads."""
+"""Paths of the machine that runs Python: what `os`, `glob` and `pathlib` find, and what Keras downloads."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from ..library.local_paths import LOCAL, PATH, is_local, known_path
 _FOUND: Final = Sequence("list", None, LOCAL)
 _NAMES: Final = Sequence("list", None, STATIC)
 _WALKED: Final = Sequence("list", None, Sequence("tuple", (LOCAL, _NAMES, _NAMES)))
-_LOCAL: Final = (
-    *("os.getcwd", "os.path.abspath", "os.path.realpath", "tempfile.gettempdir", "tempfile.mkdtemp"),
-    *("tempfile.mktemp", "keras.utils.get_file"),
-)
+# Not those of `tempfile`: there the workers that do not keep a checkpoint write theirs, and throw it away.
+_LOCAL: Final = ("keras.utils.get_file", "os.getcwd", "os.path.abspath", "os.path.realpath")
 _FINDS: Final = ("glob.glob", "glob.iglob", "os.listdir")
 # What is on this machine if its argument is.
 _KEEPS: Final = ("os.fspath", "os.path.dirname", "os.path.expanduser", "os.path.expandvars", "os.path.normpath")
