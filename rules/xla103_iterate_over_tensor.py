@@ -45,8 +45,8 @@ Replace a loop with one operation over the whole tensor (`tf.reduce_sum`, `tf.cu
 from collections.abc import Iterator
 from functools import partial
 
-from xlalint.analysis.domain.kinds import as_tensor, options
-from xlalint.analysis.domain.values import NONE, Dependence, Tensor, Value
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence, Tensor
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, IterateOver
 from xlalint.fixes.iteration import is_bound, iteration, parts
@@ -70,7 +70,6 @@ from ._control import REFUSED, of_a_tensor, unconverted
 from ._jax import iterated
 
 CONVERTED = frozenset(("for", "for range", "sorted"))  # what AutoGraph rewrites
-UNPACKED = frozenset(("unpacking", "star"))
 LABELS = {
     "for": "`for` over",
     "for range": "`for` over a `range` whose length is",
@@ -456,7 +455,7 @@ for row in tf.reshape(tf.range(6), [2, 3]):
         match event:
             case ApiCall():
                 self._ranges.add(event.location)
-            case IterateOver(iterable=iterable, form=form) if tensor := self._tensor(iterable, form):
+            case IterateOver(iterable=iterable, form=form) if tensor := as_tensor(iterable, Dependence.STATIC):
                 outcome = self._outcome(event, tensor)
                 if outcome is not None and isinstance(event.location.node, cst.BaseExpression):
                     effect, reason = outcome
@@ -476,12 +475,6 @@ for row in tf.reshape(tf.range(6), [2, 3]):
                         unconverted=plain,
                         jax=iterated(form, what),
                     )
-
-    @staticmethod
-    def _tensor(iterable: Value, form: str) -> Tensor | None:
-        """What is iterated, if it is a tensor. What may be something else as well is unpacked where it is that."""
-        sure = all(isinstance(option, Tensor) or option == NONE for option in options(iterable))
-        return as_tensor(iterable, Dependence.STATIC) if sure or form not in UNPACKED else None
 
     def _outcome(self, event: IterateOver, tensor: Tensor) -> tuple[Effect, str] | None:
         never = None if event.form in CONVERTED else "AutoGraph converts only `for` statements"
