@@ -109,7 +109,35 @@ class Agent:
     def save(self, path):
         self.net.save(path)
 """
+BLOCK: Final = """\
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+
+{block}
+    def main():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        optimizer = tf.keras.optimizers.Adam(){flagged}
+
+        def learn(x):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(model(x))
+            optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+
+        @tf.function
+        def step(x):
+            strategy.run(learn, args=(x,))
+
+        rows = tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(8, drop_remainder=True)
+        for x in strategy.experimental_distribute_dataset(rows):
+            step(x)
+
+    if __name__ == "__main__":
+        main()
+"""
 PROGRAMS: Final = {
+    "a function that the block of a scope defines and calls": BLOCK.format(block="with strategy.scope():", flagged=""),
+    "a function that another block defines and calls": BLOCK.format(block="if True:", flagged=FLAG),
     "a callback that sets a number of the model": NET.format(flagged=FLAG, change="beta = epoch / 10", **OF_EPOCHS),
     "a callback that adds to one": NET.format(flagged=FLAG, change="beta += 0.1", **OF_EPOCHS),
     "a callback that takes one from the logs": NET.format(

@@ -656,6 +656,9 @@ class Module(Hashable, Protocol):
     def all_functions(self) -> Iterator[Function]:
         """Every function and method that the module defines at its top or in its classes."""
 
+    def definition(self, name: str, line: int) -> FunctionValue | ClassValue | None:
+        """The function or class of that name which stands at a line, if it is the module's."""
+
     def lookup(self, name: str) -> Value | None:
         """What the module binds to `name`; None if nothing."""
 

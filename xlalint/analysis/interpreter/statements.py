@@ -177,6 +177,9 @@ class Statements(Interpreter):
 
     def _define(self, frame: Frame, node: cst.FunctionDef) -> None:
         name = node.name.value
+        if (own := self._of_the_module(frame, node)) is not None:
+            self.bind(frame, name, self.decorated(own, frame) if isinstance(own, FunctionValue) else own)
+            return
         prefix = f"{frame.summary.name}." if frame.function is not None else ""
         texts = tuple(frame.unit.code(decorator.decorator) for decorator in node.decorators)
         function = DefinedFunction(frame.module, name, prefix + name, None, texts, _unit=frame.unit, _node=node)
@@ -185,7 +188,17 @@ class Statements(Interpreter):
             frame.made_for[value.function] = frame.context.backends
         self.bind(frame, name, self.decorated(value, frame))
 
+    @staticmethod
+    def _of_the_module(frame: Frame, node: cst.FunctionDef | cst.ClassDef) -> FunctionValue | ClassValue | None:
+        """The definition as the module has it, where it stands in a block of top-level code: others call it, too."""
+        if not frame.is_module or frame.context.backends is not None:
+            return None
+        return frame.module.definition(node.name.value, Location(frame.unit, node).line)
+
     def _class(self, frame: Frame, node: cst.ClassDef) -> None:
+        if (own := self._of_the_module(frame, node)) is not None:
+            self.bind(frame, node.name.value, own)
+            return
         prefix = f"{frame.summary.name}." if frame.function is not None else ""
         made = DefinedClass(frame.module, node.name.value, prefix + node.name.value)
         made.base_values = tuple(self.evaluate(frame, base.value) for base in node.bases if not base.star)

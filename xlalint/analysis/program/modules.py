@@ -174,6 +174,13 @@ class ProjectModule:
         for cls in self.classes:
             yield from cls.functions.values()
 
+    def definition(self, name: str, line: int) -> FunctionValue | ClassValue | None:
+        """The function or class of that name which stands at a line, if it is the module's."""
+        for binding in self.outline.bindings.get(name, ()):
+            if not isinstance(binding, ImportOutline) and binding.stretch.first <= line <= binding.stretch.last:
+                return _defined(self._definitions[id(binding)])
+        return None
+
     def lookup(self, name: str) -> Value | None:
         """What the module binds to `name`, executing its top-level code if that is what binds it; None if nothing."""
         if (value := self.values.get(name)) is not None:
@@ -205,10 +212,7 @@ class ProjectModule:
                 case ImportOutline():
                     value = self.imported(binding)
                 case _:
-                    definition = self._definitions[id(binding)]
-                    value = (
-                        FunctionValue(definition) if isinstance(definition, DefinedFunction) else ClassValue(definition)
-                    )
+                    value = _defined(self._definitions[id(binding)])
             if not isinstance(value, Api):
                 return value
             guess = guess or value
@@ -297,3 +301,7 @@ def _value_of(constant: Any) -> Value:
     if not all(isinstance(key, str | int) for key in constant):
         return Static(constant)
     return Dict({key: _value_of(value) for key, value in constant.items()})
+
+
+def _defined(definition: DefinedFunction | DefinedClass) -> FunctionValue | ClassValue:
+    return FunctionValue(definition) if isinstance(definition, DefinedFunction) else ClassValue(definition)
