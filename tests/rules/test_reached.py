@@ -560,3 +560,51 @@ def test_what_a_layer_does_only_if_it_is_asked_is_a_warning(tmp_path: Path) -> N
     assert {one.severity for one in check([tmp_path], Settings()).findings} == {Severity.WARNING}
     (tmp_path / "layer.py").write_text(code.replace("=False", "=True"), encoding="utf-8")
     assert {one.severity for one in check([tmp_path], Settings()).findings} == {Severity.ERROR}
+
+
+GUARDED: Final = '''\
+"""Steps."""
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def compiled(x):
+    return x * 2.0
+
+@tf.function
+def plain(x):
+    return tf.reduce_sum(x[x > 0])
+
+def main():
+    """Both.
+
+    {quoted}
+        main()
+    """
+    plain(compiled(tf.ones([4])))
+
+{guard}
+'''
+GUARD: Final = 'if __name__ == "__main__":'
+
+
+@pytest.mark.parametrize(
+    ("guard", "quoted", "severity"),
+    [
+        (f"{GUARD}\n    main()", "", Severity.INFO),
+        ("if __name__=='__main__':\n    main()", "", Severity.INFO),
+        ('if (__name__ == "__main__"):\n    main()', "", Severity.INFO),
+        ("if '__main__' == __name__:\n    main()", "", Severity.INFO),
+        (
+            f'with tf.device("/cpu:0"):\n    def both():\n        main()\n    {GUARD}\n        both()',
+            "",
+            Severity.INFO,
+        ),
+        ("", "", Severity.WARNING),
+        ("", GUARD, Severity.WARNING),
+        ("if __name__ == 'steps':\n    main()", "", Severity.WARNING),
+    ],
+)
+def test_a_script_asks_whether_it_is_run(tmp_path: Path, guard: str, quoted: str, severity: Severity) -> None:
+    (tmp_path / "steps.py").write_text(GUARDED.format(guard=guard, quoted=quoted))
+    found = check([tmp_path], Settings(jobs=1)).findings
+    assert [(finding.code, finding.severity) for finding in found] == [("XLA201", severity)]

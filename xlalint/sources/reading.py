@@ -35,7 +35,9 @@ _USE: Final = re.compile(rb"\b(?:tf|keras)\.\w")
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)
 _COMMAND: Final = re.compile(r"^[ \t]*(?:[!%]\w|(?:cd|pip)[ \t]+[\w.~/-])", re.MULTILINE)  # of IPython, or of a shell
 _PASSED: Final = "a command of IPython, which Python does not run; the rest of the file is checked"
-_RUN: Final = re.compile(rb"""^if __name__ == ["']__main__["']""", re.MULTILINE)
+ASKS: Final = r"""if\b[ \t(]*(?:__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__\b)"""
+"""What a file asks that does something if it is run: a pattern for the beginning of a line, or behind a margin."""
+_RUN: Final = re.compile(rf"^[ \t]*{ASKS}".encode(), re.MULTILINE)
 _DOES: Final = re.compile(rb"^(?:(?:for|while)\b[^\n#]*:|[a-z_]\w*\()", re.MULTILINE)  # not behind a margin
 _NAME: Final = re.compile(rb"[A-Za-z_]\w*")
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from ...sources.interface import addresses_in, functions_in, interface_of
 from ...sources.outline import ImportOutline, Outline, Stretch, are_alone, outline
+from ...sources.reading import ASKS
 from ...sources.testing import does_something, is_named_as_test, tests_nothing
 from ...sources.text import Source, digest_of, newline_of
 from .dependencies import note_stretch, note_whole
@@ -21,7 +22,8 @@ from .unit import Unit, all_parsed_alone, parsed_alone, text_of_stretch
 
 # An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`;
 # or of Accelerate's launcher, whose programs are read for the sake of its own rules.
-_RUN: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE)
+_RUN: Final = re.compile(rf"^{ASKS}", re.MULTILINE)
+_RUN_INSIDE: Final = re.compile(rf"^[ \t]+{ASKS}", re.MULTILINE)
 _IMPORTS: Final = re.compile(
     r"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b",
     re.MULTILINE,
@@ -176,7 +178,12 @@ class File:
     def is_script(self) -> bool:
         """Whether the file is there to be run by itself: a notebook, or one that asks whether it is."""
         text = self.source.text
-        return bool(self.source.cells) or ("__main__" in text and _RUN.search(text) is not None)
+        if self.source.cells or "__main__" not in text:
+            return bool(self.source.cells)
+        return _RUN.search(text) is not None or (
+            _RUN_INSIDE.search(text) is not None
+            and any(_RUN_INSIDE.search(text_of_stretch(self, block)) for block in self.outline.blocks)
+        )
 
     @cached_property
     def runs_alone(self) -> bool:
