@@ -112,6 +112,16 @@ model.fit(padded, verbose=0)
             " pad_to_bucket_boundary=True), verbose=0)\n",
         ),
         Bad(
+            f"""{DATA}
+for tokens, label in dataset.padded_batch(2, drop_remainder=True):
+    model.predict(tokens, verbose=0)
+""",
+            ["dataset.padded_batch(2, drop_remainder=True)"],
+            Runs(4),
+            help="padded_shapes=SHAPES",
+            safety=Safety.DISPLAY,
+        ),
+        Bad(
             """
 @tf.function(jit_compile=True)
 def step(tokens):

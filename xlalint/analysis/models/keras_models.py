@@ -64,7 +64,7 @@ _LOOPS: Final = {
 _ONCE: Final = ("evaluate", "predict")  # what is asked for all results
 _FIRST: Final = ("x", "generator")  # where the data stand, before anything else
 _WHOLE: Final = frozenset(
-    ("cut", "filled", "grown", "grows", LAST, READ, RESIZED, "sized")
+    ("bucket", "cut", "filled", "grown", "grows", LAST, "padded batch", READ, RESIZED, "sized")
 )  # what makes arrays of another size each time
 _SIZES: Final = {"fit": 2, "evaluate": 2, "predict": 1}  # where the size of batches stands
 # The argument that says how many batches a step takes, where each run of it starts at the first. An epoch of
