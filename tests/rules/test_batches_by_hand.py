@@ -323,11 +323,16 @@ while True:
         f"pictures that are cropped: {name}": one(
             f"{HEAD}import sys\nfrom PIL import Image\n\n{MODEL}def read(path):\n"
             "    picture = Image.open(path).convert('L')\n    width, height = picture.size\n"
-            f"    return np.array(picture.crop((0, 0, {box})))\n\n"
+            f"    return np.array(picture.crop(({box})))\n\n"
             "for path in sys.argv[1:]:\n    print(model.predict(read(path)[np.newaxis]))\n",
             *((("XLA308", "print(model.predict("),) if found else ()),
         )
-        for name, (box, found) in {"as they are": ("width // 3 * 3, height", True), "to one": ("64, 64", False)}.items()
+        for name, (box, found) in {
+            "as they are": ("0, 0, width // 3 * 3, height", True),
+            "to one": ("0, 0, 64, 64", False),
+            "to one in the middle": ("(width - 64) // 2, 0, (width + 64) // 2, 64", False),
+            "to a box that a detector finds": ("*detected(picture),", False),
+        }.items()
     },
     **{
         f"pictures of another library: {name}": one(

@@ -243,6 +243,17 @@ def _keeps_rows(location: Location) -> bool:
             return False
 
 
+def _extent(box: Value | None) -> Value | None:
+    """The numbers of `(left, upper, right, lower)` that say how large a box is: where it ends, if it does not begin
+    somewhere else each time as well, as one in the middle does."""
+    match box:
+        case Sequence(kind, (left, upper, right, lower)):
+            ends = ((left, right), (upper, lower))
+            return Sequence(kind, tuple(end for begin, end in ends if not variations_of(begin)))
+        case _:
+            return box
+
+
 def call_method(owner: Value, method: str, arguments: Mapping[str, Value], location: Location) -> Value:
     """The abstract result of `owner.method(..)`; arguments are named as `method_parameters` says."""
     match owner:
@@ -257,12 +268,9 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], locat
                 return STATIC
             if method == "reshape":
                 return _reshaped(owner, arguments, location)
-            if method == "crop":
-                box = next(iter(arguments.values()), NONE)
-                fixed = isinstance(box, Sequence) and all(isinstance(it, Static) and it.known for it in box.items or ())
-                return Array(owner.dtype) if fixed else owner
-            if method == "resize":
-                return Array(owner.dtype, varies=sized_by(next(iter(arguments.values()), None), location))
+            if method in ("crop", "resize"):
+                size = next(iter(arguments.values()), None)
+                return Array(owner.dtype, varies=sized_by(_extent(size) if method == "crop" else size, location))
             return owner if method in _KEEPING else Array(owner.dtype)
         case Sequence("tuple", items):
             return _shape_method(owner, items, method)
