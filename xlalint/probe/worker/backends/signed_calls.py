@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import wraps
+from functools import update_wrapper
 from typing import Any, Final
 
 import numpy as np
@@ -15,14 +15,15 @@ def keep_to_signatures() -> None:
     """Have such functions refuse, where they run eagerly, what they refuse where they are traced."""
     plain = _FUNCTION.__call__
 
-    @wraps(plain)
     def called(self: Any, *positional: Any, **keywords: Any) -> Any:
         if self.input_signature is not None and tf.config.functions_run_eagerly():
             for asked, given in zip(self.input_signature, positional, strict=False):
                 _check(asked, given)
         return plain(self, *positional, **keywords)
 
-    _FUNCTION.__call__ = called
+    # It counts as TensorFlow's: Keras shows the frames of an error that are no library's, or the last one of all.
+    called.__code__ = called.__code__.replace(co_filename=plain.__code__.co_filename)
+    _FUNCTION.__call__ = update_wrapper(called, plain)
 
 
 def _check(asked: Any, given: Any) -> None:
