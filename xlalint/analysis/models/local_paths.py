@@ -13,7 +13,7 @@ from ..library.local_paths import LOCAL, PATH, is_local, known_path
 
 _FOUND: Final = Sequence("list", None, LOCAL)
 _NAMES: Final = Sequence("list", None, STATIC)
-_WALKED: Final = Sequence("list", None, Sequence("tuple", (LOCAL, _NAMES, _NAMES)))
+_WALKED: Final = Sequence("list", None, Sequence("tuple", (LOCAL, _NAMES, _NAMES)))  # folders, and what is in each
 # Not those of `tempfile`: there the workers that do not keep a checkpoint write theirs, and throw it away.
 _LOCAL: Final = ("keras.utils.get_file", "os.getcwd", "os.path.abspath", "os.path.realpath")
 _FINDS: Final = ("glob.glob", "glob.iglob", "os.listdir")
@@ -22,17 +22,9 @@ _KEEPS: Final = ("os.fspath", "os.path.dirname", "os.path.expanduser", "os.path.
 _CLASSES: Final = ("Path", "PosixPath", "PurePath", "PurePosixPath")
 
 
-def _local(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    return LOCAL
-
-
-def _found(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    return _FOUND
-
-
-def _walked(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    """`os.walk(..)`: folders, and the names of what is in each."""
-    return _WALKED
+def _always(value: Value) -> FunctionModel:
+    """The model of a function that gives the same, whatever it is passed."""
+    return lambda interpreter, frame, arguments, node: value
 
 
 def _kept(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -60,17 +52,13 @@ def _joined(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
     return LOCAL if is_local(next(iter(arguments.positional), UNKNOWN)) else STATIC
 
 
-def _path(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    """`pathlib.Path(..)`, which is of this machine whatever its parts are: it knows no bucket."""
-    return ApiObject(PATH)
-
-
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.str": _text,
     "os.path.join": _joined,
-    "os.walk": _walked,
-    **dict.fromkeys(_LOCAL, _local),
-    **dict.fromkeys(_FINDS, _found),
+    "os.walk": _always(_WALKED),
+    **dict.fromkeys(_LOCAL, _always(LOCAL)),
+    **dict.fromkeys(_FINDS, _always(_FOUND)),
     **dict.fromkeys(_KEEPS, _kept),
-    **{f"pathlib.{name}{made}": _path for name in _CLASSES for made in ("", ".cwd", ".home")},
+    # A path of `pathlib` is of this machine whatever its parts are: it knows no bucket.
+    **{f"pathlib.{name}{made}": _always(ApiObject(PATH)) for name in _CLASSES for made in ("", ".cwd", ".home")},
 }
