@@ -12,6 +12,7 @@ _SCHEME: Final = "://"  # of a bucket: `gs://..`
 
 
 def known_path(value: Value) -> str | None:
+    """The text of a path, where all of it is known."""
     match value:
         case Static(str() as text):
             return text
