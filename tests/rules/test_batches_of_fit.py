@@ -1,5 +1,5 @@
-"""Scripts that fit a model to tensors made of arrays, to what steps limit, and to objects that fill lists: their last
-batch is smaller, or is not."""
+"""Scripts that fit a model to tensors made of arrays, to what steps limit, to objects that fill lists, to what an image
+generator makes and to tables: their last batch is smaller, or is not."""
 
 from __future__ import annotations
 
@@ -296,6 +296,192 @@ for start in range(0, len(names), 32):
                 "def main():\n    for batch in data.load('x'):\n        Trainer().step(batch)\n",
                 (),
             ),
+        )
+    },
+    # -- what an image generator of Keras makes: 70 rows in batches of 32 compile twice, 64 once (measured) --
+    **{
+        f"an image generator: {name}": one(
+            f"""{HEAD}from tensorflow.keras.preprocessing.image import ImageDataGenerator
+
+{MODEL}
+generator = ImageDataGenerator(rescale=1 / 255, validation_split=0.2)
+images = generator.{call}
+model.{use}
+""",
+            *((("XLA302", "images = generator"),) if found else ()),
+        )
+        for name, (call, use, found) in {
+            "a folder": ("flow_from_directory('a', batch_size=8)", "fit(images)", True),
+            "a table, by position": (
+                "flow_from_dataframe(t, 'a', 'x', 'y', None, (9, 9), 'rgb', None, 'binary', 8)",
+                "fit(images)",
+                True,
+            ),
+            "a size by default": ("flow_from_directory('a')", "fit(images, epochs=3)", True),
+            "to validate": ("flow_from_directory('a')", "fit(np.ones((64, 4)), validation_data=images)", True),
+            "some of an array": ("flow(np.ones((70, 9, 9, 3)), np.ones(70))", "fit(images)", True),
+            "all of an array": ("flow(np.ones((64, 9, 9, 3)), np.ones(64))", "fit(images)", False),
+            "single images": ("flow_from_directory('a', batch_size=1)", "fit(images)", False),
+            "whole batches to validate": (
+                "flow_from_directory('a')",
+                "fit(np.ones((64, 4)), validation_data=images, validation_steps=2)",
+                False,
+            ),
+            "of which one is drawn": ("flow_from_directory('a')", "predict(next(images)[0][:1])", False),
+        }.items()
+    },
+    **{
+        f"one of several data sets: {name}": one(
+            f"""{HEAD}{JIT}
+import sys
+
+rows = tf.data.TFRecordDataset('a').map(tf.io.parse_tensor)
+strategy = tf.distribute.MirroredStrategy()
+
+def made(rows):
+    batches = None
+    if "-s" in sys.argv:
+        batches = rows.shuffle(64).batch(8{first})
+    elif "-a" in sys.argv:
+        batches = rows.batch(8, drop_remainder=True)
+    return batches
+
+batches = made(rows)
+for batch in {fed}:
+    step(batch)
+""",
+            *((("XLA302", "batches = rows.shuffle(64).batch(8"),) if found else ()),
+        )
+        for name, (fed, first, found) in {
+            "as it is": ("batches", "", True),
+            "by a function": ("strategy.distribute_datasets_from_function(lambda _: batches)", "", True),
+            "by a function, all whole": (
+                "strategy.distribute_datasets_from_function(lambda _: batches)",
+                ", drop_remainder=True",
+                False,
+            ),
+            "applied": ("rows.apply(made)", "", True),
+            "applied, all whole": ("rows.apply(made)", ", drop_remainder=True", False),
+        }.items()
+    },
+    # -- tables, and steps that are counted --
+    "tables that are read once and twice": one(
+        f"""{HEAD}{MODEL}
+once = tf.data.experimental.make_csv_dataset("a.csv", 32, label_name="y", num_epochs=1)
+model.fit(once)
+twice = tf.data.experimental.make_csv_dataset("a.csv", batch_size=32, label_name="y", num_epochs=2, shuffle=False)
+model.fit(twice)
+""",
+        ("XLA302", "once = "),
+        ("XLA302", "twice = "),
+    ),
+    "tables that are read forever, or in whole batches": one(
+        f"""{HEAD}{MODEL}
+model.fit(tf.data.experimental.make_csv_dataset("a.csv", 32, label_name="y"), steps_per_epoch=9)
+model.fit(tf.data.experimental.make_csv_dataset("b.csv", 32, label_name="y", num_epochs=None), steps_per_epoch=9)
+rows = tf.data.experimental.make_csv_dataset("c.csv", 32, label_name="y", num_epochs=2)
+model.fit(rows.unbatch().batch(32, drop_remainder=True))
+model.fit(rows.take(9))
+"""
+    ),
+    # Measured: three steps over 70 elements in batches of 32 compile two shapes, two steps compile one.
+    **{
+        f"as many steps as {name}": one(
+            f"""{HEAD}import math
+
+{MODEL}
+SIZE = 64
+rows = tf.data.TFRecordDataset("a").map(tf.io.parse_tensor)
+number = sum(int(name.split("-")[1]) for name in tf.io.gfile.glob("a-*"))
+for epoch in range(9):
+    model.fit(
+        rows.repeat().batch(SIZE),
+        steps_per_epoch=9,
+        validation_data=rows.batch(SIZE),
+        validation_steps={steps},
+    )
+    model.evaluate(rows.map(tf.sign).batch(SIZE), steps={steps})
+    model.predict(rows.map(tf.abs).batch(SIZE), steps={steps})
+""",
+            *(
+                ()
+                if whole
+                else (
+                    ("XLA302", "validation_data=rows.batch(SIZE)"),
+                    ("XLA302", "model.evaluate(rows.map(tf.sign).batch(SIZE)"),
+                    ("XLA302", "model.predict(rows.map(tf.abs)"),
+                )
+            ),
+        )
+        for name, steps, whole in (
+            ("there are whole batches", "number // SIZE", True),
+            ("somebody chooses", "10", True),
+            ("whole batches, rounded down by hand", "int(number / SIZE)", True),
+            ("there are batches", "math.ceil(number / SIZE)", False),
+            ("there are batches, by two signs", "-(number // -SIZE)", False),
+            ("there are batches, by NumPy", "int(np.ceil(number / SIZE))", False),
+            ("whole batches and another", "number // SIZE + 1", False),
+        )
+    },
+    "arrays of which nobody knows how long they are, that a model predicts": one(
+        f"""{HEAD}{MODEL}
+rows = np.load("a.npy")
+for fold in range(5):
+    model.predict(rows)  # a single example as often as not
+    model.predict(rows[fold : fold + 1], batch_size=256)
+    model.predict(np.expand_dims(rows[fold], 0), batch_size=256)
+"""
+    ),
+    "tensors that are made of arrays": one(
+        f"""{HEAD}{JIT}
+data, labels = np.random.random((600, 81)), np.random.random((600, 4))
+first = data[:500]
+first = first.reshape((first.shape[0], first.shape[1], 1))
+for x in tf.data.Dataset.from_tensor_slices(first).batch(100):
+    step(x)
+first = tf.cast(first, tf.float32)
+for x, y in tf.data.Dataset.from_tensor_slices((first, tf.constant(labels[:500]))).batch(100):
+    step(x, y)
+for x, y in tf.data.Dataset.from_tensor_slices((tf.sqrt(first), labels[:500])).batch(100):
+    step(x, y)
+for x in tf.data.Dataset.from_tensor_slices(tf.identity(tf.constant(data.reshape(len(data), -1)))).batch(100):
+    step(x)
+for x, y in tf.data.Dataset.from_tensor_slices((tf.constant(data[10:]), labels[10:])).batch(100):
+    step(x, y)
+for x in tf.data.Dataset.from_tensor_slices(tf.constant(data)[:550]).batch(100):
+    step(x)
+for x in tf.data.Dataset.from_tensor_slices(tf.transpose(tf.constant(data))).batch(100):
+    step(x)
+for x in tf.data.Dataset.from_tensor_slices(data.reshape((data.shape[1], -1))).batch(100):
+    step(x)
+""",
+        ("XLA302", "for x, y in tf.data.Dataset.from_tensor_slices((tf.constant(data[10:])"),
+        ("XLA302", "for x in tf.data.Dataset.from_tensor_slices(tf.constant(data)[:550])"),
+        ("XLA302", "for x in tf.data.Dataset.from_tensor_slices(tf.transpose(tf.constant(data)))"),
+        ("XLA302", "for x in tf.data.Dataset.from_tensor_slices(data.reshape((data.shape[1], -1)))"),
+    ),
+    **{
+        f"a list that a loop fills with so many rows: {name}": one(
+            f"""{HEAD}{JIT}
+rows = []
+for i in range(128):
+    rows.append(np.load(str(i)))
+    {inside}
+{then}
+for start in range(0, len(rows), 32):
+    step(np.stack(rows[start : start + 32]))
+""",
+            *(() if whole else (("XLA302", "step(np.stack(rows[start : start + 32]))"),)),
+        )
+        for name, inside, then, whole in (
+            ("all of them", "pass", "", True),
+            ("the first ones, of whole batches", "pass", "rows = rows[:64]", True),
+            ("the first ones", "pass", "rows = rows[:100]", False),
+            ("as many as somebody asks for", "pass", "rows = rows[: int(input())]", False),
+            ("one more", "pass", 'rows.append(np.load("last"))', False),
+            ("one less", "pass", "del rows[0]", False),
+            ("until something happens", "if rows[-1].any():\n        break", "", False),
+            ("those that are left", "pass", "rows = [row for row in rows if row.any()]", False),
         )
     },
     # -- pictures --
