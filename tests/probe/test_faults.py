@@ -52,9 +52,7 @@ def dies_of_xla(x):
 
 
 def eats(x):
-    kept = []
-    while True:
-        kept.append(np.ones(1 << 26))
+    return np.ones(1 << 29)  # in one line: how long it takes is asked between two
 
 
 def forks(x):
