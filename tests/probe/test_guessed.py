@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from xlalint.findings.findings import Effect, Finding, FindingContext, Report, Severity, Span, TrailStep
-from xlalint.probe.guessed import GUESSED
-from xlalint.probe.protocol import FAILS, Observation, Outcome, Spot
+from xlalint.probe.guessed import GUESSED, sized_by_guess
+from xlalint.probe.protocol import FAILS, RECOMPILES, Observation, Outcome, Spot
 from xlalint.probe.target import Given, Target
 from xlalint.probe.verdicts import Run, judged
 
 LOSS = """\
+import numpy as np
 import tensorflow as tf
 
 class Matching(tf.keras.losses.Loss):
@@ -31,6 +32,16 @@ def halved(x: tf.Tensor, y, switch):
     if x:
         y = y / 2.0
     return y if switch else x
+
+def four(boxes, size=3, switch=None):
+    left, top, right, bottom = boxes
+    some = tf.range(size)
+    many = np.mean(boxes)
+    inner(boxes)
+    return some if switch else left
+
+def inner(boxes):
+    return len(boxes)
 """
 STEP = """\
 import tensorflow as tf
@@ -62,13 +73,15 @@ def _status(folder: Path, span: Span, *, step: str | None, name: str = "host-rea
     (folder / "README.md").touch()
     if step is not None:
         (folder / "step.py").write_text(step)
-    trail = tuple(TrailStep(str(file), 4, "") for _ in range(int(str(more.pop("steps", 1)))))
+    trail = tuple(TrailStep(str(file), 5, "") for _ in range(int(str(more.pop("steps", 1)))))
     made = Finding(str(file), span, "XLA106", name, Severity.INFO, Effect.FAILS, "m")
     finding = replace(made, context=FindingContext("xla", False, trail=trail))
     seen = Observation(FAILS, "it fails", (Spot(str(file), span.line),))
-    lines = (4, 12) if span.line < 13 else (14, 17)
+    lines = next(one for one in ((5, 13), (15, 18), (20, 25)) if span.line <= one[1])
     target = Target(str(file), "Matching.call", lines, **{key: one for key, one in more.items() if key == "given"})  # type: ignore[arg-type]
-    run = Run(target, Outcome(observations=(seen,), how=str(more.get("how", "called with real: f32[4, 4]"))))
+    how, inputs = str(more.get("how", "called with real: f32[4, 4]")), ("size: i32[]", "boxes: f32[4, 4]")
+    versions = {"keras": str(more.get("keras", "3.15.1"))}
+    run = Run(target, Outcome(observations=(seen,), how=how, inputs=inputs, versions=versions))
     [found] = judged(Report((finding,), files_checked=1), [run], {0: [run]}).findings
     assert found.verdict is not None
     return found.verdict.status, found.verdict.text
@@ -140,3 +153,89 @@ def test_functions(tmp_path: Path, text: str, switch: str, status: str) -> None:
     span = _span(text, "if x:" if text == "x" else "switch else")
     step = STEP.replace("PASSED", "image, fake").replace("SWITCH", switch)
     assert _status(tmp_path, span, step=step, name="branch-on-tensor")[0] == status
+
+
+@pytest.mark.parametrize(
+    ("number", "keras", "status"),
+    [("0.5", "3.15.1", "confirmed"), ("0.5", "2.21.0", "open"), ("[0.5]", "3.15.1", "open")],
+)
+def test_keras_3_makes_tensors_of_numbers_that_losses_are_called_with(
+    tmp_path: Path, number: str, keras: str, status: str
+) -> None:
+    assert _status(tmp_path, LENGTH, step=_passing(f"{number}, fake"), keras=keras)[0] == status
+
+
+FOUR = """\
+from losses import four
+
+def train(x, n):
+    n = int(n)
+    return four(PASSED)
+"""
+RANGE, NUMPY = _span("tf.range(size)", "some ="), _span("np.mean(boxes)", "many =")
+
+
+@pytest.mark.parametrize(
+    ("passed", "status"),
+    [
+        ("x, 3", "open"),
+        ("x", "open"),  # its default
+        ("x, size=2 * n", "confirmed"),  # as the function is given it, it may be a tensor
+        ("x, size=x.shape[0] - 1", "open"),
+        ("x, size=unknown(x)", "confirmed"),
+        ("x, size=tf.cast(tf.shape(x)[0], tf.int32)", "open"),
+        ("x, size=tf.cast(x[0], tf.int32)", "confirmed"),
+        ("x, size=[2, tf.shape(x)[0]]", "open"),
+        ("x, size=[2, x[0]]", "confirmed"),
+        ("x, *others", "confirmed"),
+        ("x, **options", "confirmed"),
+    ],
+)
+def test_sizes_that_all_calls_pass_as_numbers(tmp_path: Path, passed: str, status: str) -> None:
+    step = "import tensorflow as tf\n" + FOUR.replace("PASSED", passed)
+    assert _status(tmp_path, RANGE, step=step, name="size-from-value")[0] == status
+
+
+def test_a_size_that_the_probe_gave_a_number_is_no_guess(tmp_path: Path) -> None:
+    span = _span("tf.range(size)", "some =")
+    assert not sized_by_guess(str(_written(tmp_path, "x, 3")), span, _target(tmp_path), Outcome(inputs=("size: 3",)))
+    assert sized_by_guess(str(_written(tmp_path, "x, 3")), span, _target(tmp_path), Outcome(inputs=("size: i32[]",)))
+
+
+@pytest.mark.parametrize(("passed", "status"), [("[x]", "open"), ("unknown(x)", "open"), ("tf.abs(x)", "confirmed")])
+def test_what_numpy_is_given(tmp_path: Path, passed: str, status: str) -> None:
+    assert _status(tmp_path, NUMPY, step="import tensorflow as tf\n" + FOUR.replace("PASSED", passed))[0] == status
+
+
+@pytest.mark.parametrize(
+    ("spots", "passed", "more", "told"),
+    [
+        (["left,"], "[x, x, x, x]", {}, False),
+        (["left,"], "tf.abs(x)", {}, True),
+        (["some ="], "x, 3", {"lacking": True, "ops": ("Range",)}, True),  # it has no kernel, whatever it is given
+        (["return len", "    inner(b"], "[x, x]", {}, False),  # on the way to another function
+        (["return len", "    inner(b"], "tf.abs(x)", {}, True),
+        (["return some"], "x, 3", {}, False),  # the switch is what it is by default
+        (["some ="], "x, 3", {"kind": RECOMPILES, "per": "value"}, False),
+        (["some ="], "x, unknown(x)", {"kind": RECOMPILES, "per": "value"}, True),
+    ],
+)
+def test_what_only_the_probe_saw_is_told_where_it_holds_for_what_is_passed(
+    tmp_path: Path, spots: list[str], passed: str, more: dict[str, object], told: bool
+) -> None:
+    file = _written(tmp_path, passed)
+    places = (next(number for number, one in enumerate(_LINES, 1) if text in one) for text in spots)
+    made = Observation(FAILS, "it fails", tuple(Spot(str(file), line) for line in places))
+    run = Run(_target(tmp_path), Outcome(observations=(replace(made, **more),), inputs=("size: i32[]",)))  # type: ignore[arg-type]
+    assert bool(judged(Report((), files_checked=1), [run], {}).findings) is told
+
+
+def _target(folder: Path) -> Target:
+    return Target(str(folder / "losses.py"), "four", (20, 25))
+
+
+def _written(folder: Path, passed: str) -> Path:
+    (folder / "losses.py").write_text(LOSS)
+    (folder / "README.md").touch()
+    (folder / "step.py").write_text("import tensorflow as tf\n" + FOUR.replace("PASSED", passed))
+    return folder / "losses.py"

@@ -22,10 +22,14 @@ class Statements:
 
     def together(self, path: str, line: int, first: int, last: int) -> bool:
         """Whether a line is part of a stretch of lines, or of the statement that the stretch begins in."""
+        start, end = self.lines(path, line)
+        return first <= line <= last or start <= first <= end
+
+    def lines(self, path: str, line: int) -> tuple[int, int]:
+        """The first and last line of the statement at a line."""
         if path not in self._known:
             self._known[path] = statements(path)
-        start, end = self._known[path].get(line, (line, line))
-        return first <= line <= last or start <= first <= end
+        return self._known[path].get(line, (line, line))
 
     def condition_of_raise(self, path: str, line: int) -> int | None:
         """The line of the innermost condition around a `raise` at a line; None where another statement is there."""

@@ -14,7 +14,7 @@ from ..findings.codes import PROBE_ONLY, rule_names
 from ..findings.findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
 from ..sources.text import display_path
 from ..tpu.chips import chip_of
-from .guessed import GUESSED, of_guess
+from .guessed import GUESSED, of_guess, passes_guess, sized_by_guess
 from .likeness import BEARS_OUT, EFFECTS, ONLY_OF, is_of_inputs, likeness, places
 from .protocol import (
     BOUNDED,
@@ -244,7 +244,7 @@ def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
         if not observation.spots and observation is not min(one.run.outcome.observations, key=_gravity):
             continue  # a consequence of something else, as far as anybody can tell
         spot = observation.spots[0] if observation.spots else Spot(target.file, target.lines[0])
-        if (spot, observation.kind) in told:
+        if (spot, observation.kind) in told or _is_of_guess(one, spot, at.statements):
             continue
         told.add((spot, observation.kind))
         context = FindingContext("open", bool(target.autograph))
@@ -253,6 +253,23 @@ def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
         effect, verdict = EFFECTS[observation.kind], _of(one.run, ONLY, observation)
         name = rule_names()[PROBE_ONLY]
         yield Finding(path, span, PROBE_ONLY, name, Severity.WARNING, effect, message, context, verdict=verdict)
+
+
+def _is_of_guess(one: _Seen, spot: Spot, statements: Statements) -> bool:
+    """Whether what was seen at a place holds for the guess only that something is a tensor."""
+    observation, target, outcome = one.observation, one.run.target, one.run.outcome
+    if observation.lacking:
+        return False  # it has no kernel, whatever it is given
+    if observation.kind == FAILS and not observation.ops:
+        way = [spot, *(other for other in observation.spots if other.path == target.file)]
+        return any(passes_guess(it.path, _statement(it, statements), target, outcome) for it in way)
+    return sized_by_guess(spot.path, _statement(spot, statements), target, outcome)
+
+
+def _statement(spot: Spot, statements: Statements) -> Span:
+    """The lines of the statement at a place."""
+    first, last = statements.lines(spot.path, spot.line)
+    return Span(first, 1, last + 1, 1)
 
 
 def _line_of(spot: Spot) -> Span:
