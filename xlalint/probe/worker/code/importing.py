@@ -17,6 +17,7 @@ from ..backends import backend
 from . import flags
 from .messages import first_line
 from .missing import imported_without
+from .relative_paths import look_from
 
 
 class LoadError(Exception):
@@ -58,6 +59,7 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
     """
     name, root = dotted_name(path)
     folders, near, known = _put_first([*search, str(root)]), _near(path), len(sys.path)
+    look_from(near)
     sys.argv[:] = [str(path)]  # a program reads its own options, of which none are given
     try:
         if "." in name or path.name == "__init__.py":

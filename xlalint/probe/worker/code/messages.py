@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import Final
 
 _MESSAGE: Final = 300  # characters of a message that are kept
@@ -17,6 +18,8 @@ _ADVICE: Final = re.compile(
 _KERAS_FRAME: Final = re.compile(
     r"\AException encountered when calling [^\n]*\n\n(.*?)\n\n(?:Call arguments|Arguments) received", re.S
 )
+# What AutoGraph writes before it: the lines of the user's code on the way, each with its file and number.
+_AUTOGRAPH_FRAMES: Final = re.compile(r"\Ain user code:\n\n(?:    File [^\n]*\n(?: {8}[^\n]*\n)?)+\s*")
 
 
 def brief(text: str) -> str:
@@ -30,11 +33,15 @@ def brief(text: str) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """What an error says, without what Keras writes around it."""
+    """What an error says, without what AutoGraph and Keras write around it."""
     missing = isinstance(error, KeyError) and error.args  # whose text is written as Python would
     text = str(error.args[0] if missing else error)
-    found = _KERAS_FRAME.search(text)
-    return found[1] if found else text
+    while True:
+        found = _KERAS_FRAME.search(text)
+        said = _AUTOGRAPH_FRAMES.sub("", textwrap.dedent(found[1]) if found else text)
+        if said == text:
+            return text
+        text = said
 
 
 def first_line(error: object) -> str:
