@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -271,6 +273,19 @@ class Fixed(Pooled):
 def chosen(x, depth):
     return [x, x + 1.0, x * 2.0, x - 1.0][depth - 2]
 
+def cut(image):
+    left = tf.random.uniform([], 0, tf.shape(image)[0] - 200, tf.int32)
+    top = tf.random.uniform([], 0, tf.shape(image)[1] - 200, tf.int32)
+    return image[left : left + 200, top : top + 200, :]
+
+class Scales:
+    def __init__(self, x):
+        self.scales = [x, x * 2.0]
+
+    @tf.function
+    def scaled(self, place):
+        return tf.exp(self.scales[place])
+
 def gathered(x, ids):
     if x.shape[0] == 0:
         return x
@@ -292,9 +307,48 @@ def test_what_reaches_the_lines_in_question(driver: Driver, tmp_path: Path) -> N
     assert wanted[0] in driver("gathered", str(file), wanted=wanted)["reached"]
     # An object is made of what its class asks for, whatever makes it.
     assert driver("Pooled.pooled", str(file))["how"].startswith("Pooled(size: ")
+    assert driver("cut", str(file))["shapes"][0][:2] == [200, 200]  # of an image that is large enough
+    assert driver("Scales.scaled", str(file))["inputs"] in (["place: 0"], ["place: 1"])
     assert "size: 4" in driver("Shown.shown", str(file))["how"]  # which the base asks for
     assert driver("Fixed.fixed", str(file))["how"].startswith("Fixed().fixed")
     # A number is a tensor where some caller passes one, and a finding asks what becomes of it.
     wanted, known = (lines.index("def chosen(x, depth):") + 2,), (Parameter("depth", "tensor|static", of_data=True),)
     assert driver("chosen", str(file), parameters=known)["inputs"][1:] == ["depth: 3"]
     assert driver("chosen", str(file), wanted=wanted, parameters=known)["inputs"][1:] == ["depth: <EagerTensor []>"]
+
+
+TRANSLATED = """
+import tensorflow as tf
+
+def translated(model, text, tokenizer, longest=3):
+    start = [tokenizer.vocab_size]
+    text = tf.expand_dims(start + tokenizer.encode(text), 0)
+    told = tf.expand_dims(start, 0)
+    for _ in range(longest):
+        steps = model(inputs=[text, told], training=False)[:, -1:, :]
+        told = tf.concat([told, tf.cast(tf.argmax(steps, axis=-1), tf.int32)], axis=-1)
+    return tf.squeeze(told, axis=0)
+"""
+
+
+def test_models_and_tokenizers_that_are_called(driver: Driver, tmp_path: Path) -> None:
+    file = tmp_path / "translated.py"
+    file.write_text(TRANSLATED)
+    found = driver("translated", str(file))
+    assert found["inputs"][0] == "model: a model that gives 4 numbers for each element"
+    assert "encode=lambda" in found["inputs"][2]
+    assert found["shapes"][0] == [4]
+
+
+def test_eager_execution_inside_of_another_leaves_that_as_it_was() -> None:
+    code = """
+import tensorflow as tf
+from xlalint.probe.worker.backends import backend
+with backend.eager_execution():
+    with backend.eager_execution():
+        pass
+    inside = tf.config.functions_run_eagerly()
+print(inside, tf.config.functions_run_eagerly())
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["True", "False"]

@@ -22,7 +22,6 @@ from ..linter.run import kept
 from . import meeting
 
 _IDLE: Final = 600.0  # seconds without a run after which the process ends
-_QUIET: Final = 60.0  # seconds without a run after which nobody is expected at once
 _LOOK: Final = 5.0  # seconds after which it sees whether anybody can still reach it
 _PATIENCE: Final = 5.0  # seconds for the other end to say what it wants
 _MOST_MEMORY: Final = 1_500_000  # kilobytes, with which it ends after a run
@@ -73,8 +72,7 @@ def _serve(path: str, state: object, run: Run) -> None:
 def _answer_all(listening: socket.socket, path: str, state: object, run: Run) -> None:
     session = Session()
     while True:
-        gc.collect()  # what the last run left: all that was there before is frozen
-        gc.freeze()
+        gc.collect()  # nobody waits for it now
         connection = _awaited(listening, path)
         if connection is None:
             return
@@ -88,14 +86,9 @@ def _answer_all(listening: socket.socket, path: str, state: object, run: Run) ->
 
 
 def _awaited(listening: socket.socket, path: str) -> socket.socket | None:
-    """The next who asks; None where nobody does, or can, any more, or the process is asked to end. After a while all
-    objects are looked through, which takes seconds in a large project."""
-    since, tidied = time.monotonic(), False
-    while (idle := time.monotonic() - since) < _IDLE and os.path.exists(path) and os.path.exists(os.curdir):
-        if idle > _QUIET and not tidied:
-            gc.unfreeze()
-            gc.collect()
-            tidied = True
+    """The next who asks; None where nobody does, or can, any more, or the process is asked to end."""
+    since = time.monotonic()
+    while time.monotonic() - since < _IDLE and os.path.exists(path) and os.path.exists(os.curdir):
         with suppress(TimeoutError):
             try:
                 return listening.accept()[0]

@@ -73,12 +73,13 @@ def forget_conversions() -> None:
 
 @contextmanager
 def eager_execution() -> Iterator[None]:
-    """See `Backend`."""
+    """See `Backend`. It may be asked for inside of another."""
+    before = tf.config.functions_run_eagerly()
     tf.config.run_functions_eagerly(True)
     try:
         yield
     finally:
-        tf.config.run_functions_eagerly(False)
+        tf.config.run_functions_eagerly(before)
 
 
 def is_eager() -> bool:

@@ -21,7 +21,7 @@ from .numbers import SIZE
 from .own_settings import ready_with
 from .parts import Assignment, PartPath, part_at, with_part
 from .settings import is_settings, settings
-from .slots import IDENTITY, LAST, OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
+from .slots import IDENTITY, LAST, LOGITS, OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
 from .tensors import FORMS, ComposedInput, ObjectInput, map_specs
 
 _IMAGE: Final = (2, 8, 8, 3)
@@ -40,6 +40,7 @@ _SAME_RANK: Final = re.compile(r"same (?:number of dimensions|rank)|\branks?\b.*
 _TOO_FEW: Final = re.compile(r"too (?:small|few|short)|not enough|at least|must be (?:greater|larger)", re.I)
 _RESHAPED: Final = re.compile(r"reshape is a tensor with (\d+) values, but the requested shape has ([1-9]\d*)")
 _JOINED: Final = re.compile(r"'NoneType' and 'str'|'str' and 'NoneType'|can only concatenate str")
+_BETWEEN: Final = re.compile(r"minval < maxval, got (-?\d+) >= (-?\d+)")
 _MANY: Final = 4096
 _OF_ALL: Final = 6  # of the likeliest other inputs, those that all items of a list get
 _POSITIVE: Final = re.compile(
@@ -224,6 +225,12 @@ def _reshaped(part: Spec, clues: ErrorClues) -> Iterator[Choice]:
         for axis in range(rank) if times > 1 and not rest else ():
             if shape[axis] % times == 0:
                 yield spec(part.dtype, *shape[:axis], shape[axis] // times, *shape[axis + 1 :], style=part.style)
+    if (found := _BETWEEN.search(clues.text)) is not None:  # of an image too small to cut something out of it
+        more = int(found[1]) - int(found[2]) + 1
+        for axis in range(rank - 2, -1, -1):
+            larger = (*shape[:axis], *(size + more for size in shape[axis : axis + 2]), *shape[axis + 2 :])
+            if prod(larger) <= 4 * _LARGEST:
+                yield spec(part.dtype, *larger, style=part.style)
     other_ranks = [tensor(other, part.dtype) for other in (rank + 1, rank - 1) if 0 <= other <= 5]
     if re.search(r"\bn?dims?\b|rank|out of bounds|ndim", clues.text):
         yield from other_ranks
@@ -309,8 +316,10 @@ def _instead_of_value(
     )
     if clues.fraction and isinstance(part, Literal):
         yield Literal(0.5)
+    if isinstance(part, Literal) and "index out of range" in clues.text:
+        yield from (Literal(number) for number in (1, 0) if part != Literal(number))
     if part == IDENTITY:
-        yield LAST
+        yield from (LOGITS, LAST) if "subscriptable" in clues.text or "indices" in clues.text else (LAST, LOGITS)
     wants_tensor = clues.attribute is not None and clues.attribute[1] in _OF_TENSORS
     if not wants_tensor:
         yield from classes

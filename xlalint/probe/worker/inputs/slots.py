@@ -210,13 +210,27 @@ def _of_hint(hint: Parameter) -> Iterator[Choice]:
             yield IDENTITY
 
 
-IDENTITY: Final = ObjectInput(
-    "lambda first, *others, **options: first", lambda: lambda first=None, *others, **options: first
-)
+def _first(first: Any = None, *others: Any, **options: Any) -> Any:
+    return next(iter(options.values()), None) if first is None else first
+
+
+IDENTITY: Final = ObjectInput("lambda first, *others, **options: first", lambda: _first)
 
 
 # A function of a state and what comes before it: the step of a solver or a loop.
 LAST: Final = ObjectInput("lambda *several, **options: several[-1]", lambda: lambda *several, **options: several[-1])
+
+
+def _features(*several: Any, **options: Any) -> Any:
+    """For each element of the last tensor, some numbers that depend on it."""
+    last = [one for one in backend.leaves([several, options]) if backend.is_tensor(one)][-1]
+    steps = np.arange(1, SIZE + 1, dtype=np.float32)
+    operations = getattr(keras := _keras(), "ops", keras.backend)
+    return operations.cos(operations.cast(last, "float32")[..., None] * steps)
+
+
+# A model that tells classes of what it is called with: a logit of each of some classes, for each step.
+LOGITS: Final = ObjectInput(f"a model that gives {SIZE} numbers for each element", lambda: _features)
 
 
 def _keras() -> Any:
