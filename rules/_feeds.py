@@ -113,7 +113,7 @@ def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], h
             location = event.location.at(node)
             what = f"`{brief(variation.location.node)}` {kinds[variation.kind]}"
             notes = (DraftNote(variation.location, "this decides the size"),)
-            few = variation.shapes is not None and variation.shapes <= FEW
+            few = event.single or (variation.shapes is not None and variation.shapes <= FEW)
             yield Draft(
                 f"{what}: {PER_SHAPE}",
                 Effect.RECOMPILES,

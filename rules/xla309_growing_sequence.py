@@ -23,7 +23,7 @@ The model must then read only up to `position`.
 
 ## Not flagged
 A window of fixed length cut from a growing sequence, loops inside a compiled function, which tracing unrolls into one
-program (XLA311), and sequences that only eager code uses.
+program (XLA311), sequences that only eager code uses, and what a script cuts once.
 
 ## Fix safety
 Shown only: the model has to know how much of the fixed length is filled.
@@ -343,6 +343,19 @@ for _ in range(3):
 print(tf.concat(rows, axis=1))
 """,
             Runs(1),
+        ),
+        Good(
+            f"""{MODEL}
+rows = []
+for i in range(40):
+    rows.append(np.full((6, 4), i / 40.0))
+x = np.array(rows, "float32")
+n = int(len(x) * 0.8)
+model.fit(x[:n], x[:n], verbose=0)
+model.evaluate(x[n:], x[n:], verbose=0)
+""",
+            Runs(2),
+            why="cut once, where the list is full",
         ),
         Good(
             """

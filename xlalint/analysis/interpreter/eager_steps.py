@@ -101,9 +101,18 @@ def left(context: Context) -> Context:
 
 
 def _read(frame: Frame, body: cst.BaseSuite) -> Iterator[tuple[Value, cst.CSTNode]]:
-    """The values from outside that a block reads, each with the first place that does."""
+    """The values from outside that a block reads, each with the first place that does; not what it only writes to."""
     known, seen = frame.env or {}, set[str]()
+    written = set(map(id, _written_to(body)))
     for node in cst.within(body):
-        if isinstance(node, cst.Name) and node.value in known and node.value not in seen:
+        if isinstance(node, cst.Name) and node.value in known and node.value not in seen and id(node) not in written:
             seen.add(node.value)
             yield known[node.value], node
+
+
+def _written_to(body: cst.BaseSuite) -> Iterator[cst.BaseExpression]:
+    """What a block assigns items of: a table or a plot on the host, which is no input of the step."""
+    for node in cst.within(body):
+        match node:
+            case cst.AssignTarget(target=cst.Subscript(value=table)) | cst.AugAssign(target=cst.Subscript(value=table)):
+                yield table

@@ -256,7 +256,7 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
                     return not is_as_long(frame.unit, location.node, node, outside)
                 function = frame.unit.function_around(outside)
                 return outside in around or (leaves and function is not None and function not in around)
-    return leaves
+    return False  # a program makes it once
 
 
 def _is_full_in_loop(filled: Location, node: cst.CSTNode) -> bool:
