@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Static, Value
+from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Value
 from xlalint.analysis.interpreter.events import SetupCall
-from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.local_paths import is_local as is_path_here
 from xlalint.analysis.library.strategies import (
     beginning,
@@ -90,33 +89,6 @@ def made_note(value: Value | None, what: str) -> tuple[DraftNote, ...]:
 def made_near(step: SetupCall) -> Creation | None:
     """Where the model of a call was created: of several places that in the same function, if it is one."""
     return None if step.owner is None else making_of(step.owner, step.location)
-
-
-def _has_momentum(call: cst.CSTNode) -> bool:
-    """Whether `SGD(..)` is made with momentum, for which it keeps variables."""
-    match call:
-        case cst.Call(args=args):
-            named = [given.value for given in args if given.keyword is not None and given.keyword.value == "momentum"]
-            second = [given.value for given in args[1:2] if given.keyword is None and not given.star]
-            return any(
-                not (isinstance(it, cst.Float | cst.Integer) and float(it.value) == 0) for it in (*named, *second)
-            )
-        case _:
-            return False
-
-
-def has_state(optimizer: Value) -> bool:
-    """Whether an optimizer is known to keep variables for each variable of the model: all but SGD without momentum."""
-    match optimizer:
-        case Static(str() as name):
-            return name.lower() != "sgd"
-        case ApiObject(api=api, made=made):
-            stateless = api.endswith((".SGD", ".LossScaleOptimizer"))  # the latter as what it wraps
-            if made is None or kind_of(api) != "optimizer":
-                return False
-            return not stateless or (api.endswith(".SGD") and _has_momentum(made.location.node))
-        case _:
-            return False
 
 
 def node_strategy(steps: Iterable[SetupCall]) -> Value | None:

@@ -59,12 +59,13 @@ from xlalint.analysis.domain.values import ApiObject, Creation, Static
 from xlalint.analysis.domain.values import Sequence as Items
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.api import kind_of
+from xlalint.analysis.library.optimizers import has_state
 from xlalint.analysis.library.strategies import is_tpu, making_of
 from xlalint.fixes.quoted import brief
 from xlalint.fixes.scopes import in_scope
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Safety, Severity
 
-from ._strategies import RUNNING, has_state, is_the_same, made_near, method_of, model_strategy, name_of, strategy_in
+from ._strategies import RUNNING, is_the_same, made_near, method_of, model_strategy, name_of, strategy_in
 
 DATA = """
 import numpy as np

@@ -49,6 +49,7 @@ from .keras_entries import keras_entries
 from .partitions import GatheredMessages, Key, Message, Messages, Partition, Round, UncalledFunction
 from .role_calls import RoleCalls
 from .roles import is_eager_by_role, may_take_tensors
+from .second_traces import second_traces
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
 from .stages import Stages
 from .trainers import trainer_entries
@@ -374,7 +375,7 @@ class _Analysis:
         whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
         everywhere = sorted([*compiled, *hosts], key=root_key)
         entries = compiled_entries(sorted(self.roots, key=root_key))
-        yield from ((event, whole) for event in chain(events_of_host(everywhere), entries))
+        yield from ((event, whole) for event in chain(events_of_host(everywhere), second_traces(everywhere), entries))
         if self.interpreter.set_up:
             yield from ((event, whole) for event in setup_events(everywhere))
 

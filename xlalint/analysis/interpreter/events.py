@@ -392,6 +392,17 @@ class CallOwnCompiled(Event):
     model: bool = False
 
 
+class CreateAgain(Event):
+    """Host code calls a `tf.function` that was traced before with an optimizer, created at `made`, which has no
+    variables yet; place: the call. `name`: of the function; `first`: an earlier call, where that is another one."""
+
+    of_host: ClassVar[bool] = True
+
+    name: str
+    made: Location
+    first: Location | None
+
+
 class UnrollLoop(Event):
     """A Python loop over a known number of rounds in code that is traced; place: what it runs over."""
 

@@ -125,6 +125,7 @@ class Expressions(Interpreter):
 
     def _yield(self, frame: Frame, node: cst.Yield) -> Value:
         frame.unsure_yields |= bool(frame.conditional or frame.branch or frame.loop or frame.python_loop)
+        frame.summary.yields_in.append(frame.context.scope)
         match node.value:
             case cst.From(item=item):
                 given = self.evaluate(frame, item)

@@ -14,10 +14,13 @@ from ..domain.values import (
     UNKNOWN,
     Array,
     Class,
+    Creation,
     Dependence,
+    Dict,
     Function,
     Instance,
     Module,
+    Scope,
     Sequence,
     Structure,
     Tensor,
@@ -141,6 +144,19 @@ def _converted(value: Value) -> Value:
     return Tensor(Dependence.STATIC, value.dtype) if isinstance(value, Array) else value
 
 
+def returned_to_host(value: Value) -> Value:
+    """What a compiled function returns to code that may be eager."""
+    match value:
+        case Tensor():
+            return value.with_(returned=True)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(map(returned_to_host, items)))
+        case Dict(entries, element):
+            return Dict({key: returned_to_host(item) for key, item in entries.items()}, element)
+        case _:
+            return value
+
+
 class Summary(Struct, eq=False):
     """One analysis of one function for one pattern of arguments in one context.
 
@@ -173,6 +189,9 @@ class Summary(Struct, eq=False):
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
     wrapped: bool = False  # a decorator of unknown intent stands around it
     traced_apart: Location | None = None  # where it is made a `tf.function` of its own
+    yields_in: list[Scope | None] = field(default_factory=list)  # the scopes in which it yields
+    optimized: list[Creation] = field(default_factory=list)  # the optimizers that it has take a step
+    leaves: Scope | None = None  # the scope that it enters and leaves open for its caller
 
     def trail(self, location: Location | None = None, parent: CallPath | None = None) -> CallPath | None:
         """The way to here: from `parent` by the call at `place`, or as an entry point, which a module is not."""

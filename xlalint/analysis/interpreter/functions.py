@@ -17,7 +17,6 @@ from ..domain.values import (
     UNKNOWN,
     ApiObject,
     Dependence,
-    Dict,
     Function,
     FunctionValue,
     Instance,
@@ -41,7 +40,7 @@ from .events import JoinBranches
 from .execution_limits import GENERALISE_AFTER, is_given_up
 from .feeding import report_compiled_call, report_own_call
 from .filling import counted, returned
-from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_use
+from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_use, returned_to_host
 from .host_code import is_plain
 from .interface import Interpreter, Models, Options
 from .jax_compilations import report_jax_call, report_jax_own_call
@@ -86,6 +85,8 @@ class Functions(Interpreter):
         if frame is not None and summary.raised:
             known = frame.summary.raised
             known += [exception for exception in summary.raised if exception not in known][:_MOST_RAISED]
+        if frame is not None and summary.finished and summary.leaves != context.scope:
+            frame.context = replace(frame.context, scope=summary.leaves)
         if frame is not None and node is not None:
             if value.function.decorator_texts:
                 report_cached(self, frame, value, summary.value, node)
@@ -107,7 +108,7 @@ class Functions(Interpreter):
         if isinstance(value.compiled, Compilation) and value.compiled.gradient:
             return self._split_gradient(frame, summary.value, node)
         if outer.kind is ContextKind.OPEN and context.kind in (ContextKind.GRAPH, ContextKind.XLA):
-            return _returned(summary.value)
+            return returned_to_host(summary.value)
         return UNKNOWN if self.has_another_result(value.function) else summary.value
 
     def _is_compiled(self, how: Compilation) -> bool:
@@ -294,6 +295,8 @@ class Functions(Interpreter):
             frame.returns, frame.yields, frame.half_bound, frame.alternatives = [], [], {}, []
             frame.left = None
             frame.unsure_yields = False
+            summary.yields_in.clear()
+            summary.optimized.clear()
             orphans, allocated, mark = len(self.orphans), len(self.allocated), self.writes.mark
             if isinstance(node, cst.Lambda):
                 frame.returns.append(self.evaluate(frame, node.body))
@@ -333,6 +336,7 @@ class Functions(Interpreter):
             self.writes.take_back_since(mark)
             frame.branch_returns = None
         frame.env = join_environments(frame.left, frame.env)
+        summary.leaves = frame.context.scope
         summary.changes = changes_of(node, env, frame.env or {})
         if frame.yields:
             yielded = join_all(*frame.yields)
@@ -422,19 +426,6 @@ def _outside(frame: Frame, node: cst.CSTNode) -> tuple[Frame, cst.CSTNode]:
     while frame.caller is not None:
         node, frame = frame.call or node, frame.caller
     return frame, node
-
-
-def _returned(value: Value) -> Value:
-    """What a compiled function returns to code that may be eager."""
-    match value:
-        case Tensor():
-            return value.with_(returned=True)
-        case Sequence(kind, tuple(items)):
-            return Sequence(kind, tuple(map(_returned, items)))
-        case Dict(entries, element):
-            return Dict({key: _returned(item) for key, item in entries.items()}, element)
-        case _:
-            return value
 
 
 def _calling_context(frame: Frame, value: FunctionValue) -> Context:

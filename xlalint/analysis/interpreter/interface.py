@@ -96,7 +96,6 @@ class Interpreter(ABC):
         self.called: dict[object, Function] = {}  # compiled functions that the project calls itself, by identity
         self.piped: dict[object, Function] = {}  # functions that input pipelines run, by identity
         self.strategies = project.files.strategies  # whether scopes and makings are followed
-        self.scope_stays = False  # whether a function enters a scope and leaves it to its caller
         self.set_up = False  # whether any call that sets a program up was met
         self.module_frames: dict[Module, Frame] = {}
         self.fragments: dict[Module, Summary] = {}

@@ -11,8 +11,9 @@ from typing import Any, Final
 from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
 from ..domain.kinds import options
-from ..domain.values import UNKNOWN, Static, Structure, Tensor, Unknown, Value
+from ..domain.values import UNKNOWN, ApiObject, Static, Structure, Tensor, Unknown, Value
 from ..files.unit import Location
+from ..library.optimizers import has_state
 from ..library.strategies import RUNS, sets_up
 from ..program.backends import NAMES
 from ..program.signs import Shows, Sign
@@ -149,6 +150,9 @@ class Reporting(Interpreter):
         inside = frame.context.scope is not None and frame.context.scope.replica
         compiled = frame.context.kind is ContextKind.XLA
         method = name.rpartition(".")[2]
+        for optimizer in (owner, bound.get("optimizer")):
+            if isinstance(optimizer, ApiObject) and optimizer.made is not None and has_state(optimizer):
+                frame.summary.optimized.append(optimizer.made)
         if method in _OPTIMIZES and not compiled:
             frame.summary.trains = True
             self.show(frame, Shows.TRAINING, node, "an optimizer's step")

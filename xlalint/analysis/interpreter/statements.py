@@ -16,6 +16,7 @@ from ..domain.values import (
     ClassValue,
     FunctionValue,
     Instance,
+    OneOf,
     Sequence,
     Value,
 )
@@ -88,15 +89,19 @@ class Statements(Interpreter):
     def _with(self, frame: Frame, node: cst.With) -> None:
         context, taped = frame.context, False
         for item in node.items:
+            before = len(frame.summary.calls)
             value = self.evaluate(frame, item.item)
             if isinstance(value, ApiObject) and value.api == "tf.xla.experimental.jit_scope":
                 frame.context = self.jitted(context)
-            elif self.strategies:
-                scope = scope_entered(value, frame.context.scope)
+            entered = self.entered(frame, value, item.item)
+            if self.strategies:
+                made = (callee for location, callee in frame.summary.calls[before:] if location.node is item.item)
+                yields_in = [scope for callee in made for scope in callee.yields_in]
+                scope = scope_entered(value, frame.context.scope, yields_in)
                 if scope is not frame.context.scope:
                     frame.context = replace(frame.context, scope=scope)
             if item.asname is not None:
-                self.assign(frame, item.asname.name, self.entered(frame, value, item.item))
+                self.assign(frame, item.asname.name, entered)
             taped = taped or is_tape(value)
         if taped:
             frame.context = step_context(self, frame, node)
@@ -109,6 +114,8 @@ class Statements(Interpreter):
         match value:
             case Instance(cls) if (method := cls.find("__enter__")) is not None:
                 return self.invoke(frame, method_value(method, value), Arguments(), node)
+            case OneOf(options=several):
+                return join_all(*(self.entered(frame, option, node) for option in several))
             case Sequence(kind="list") if (element := element_of(value)) is not None:
                 return element  # a generator that contextlib turned into a context manager
             case _:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Final
 
@@ -104,7 +104,7 @@ _METHODS: Final[Mapping[str, frozenset[str]]] = {
             *("export", "load_weights", "save", "save_weights"),
         )
     ),
-    "optimizer": frozenset(("apply", "apply_gradients", "minimize")),
+    "optimizer": frozenset(("apply", "apply_gradients", "build", "minimize")),
     "metric": frozenset(("update_state",)),
     "strategy": frozenset(
         (
@@ -347,15 +347,30 @@ def strictest(methods: tuple[Value, ...]) -> ApiObject | None:
     return min(found, key=_leniency) if len(found) == len(methods) and found else None
 
 
-def scope_entered(value: Value, outer: Scope | None) -> Scope | None:
-    """The scope in which code runs below `with value:`; `outer`, that of the code around it, where it opens none."""
-    alternatives = [*options(value)]
+def scope_entered(value: Value, outer: Scope | None, yields_in: Collection[Scope | None] = ()) -> Scope | None:
+    """The scope in which code runs below `with value:`; `outer`, that of the code around it, where it opens none.
+    `yields_in`: those in which the generator that `value` is yields. What `__enter__` of a class enters, it has."""
+    if yields_in:
+        opened = [scope.strategy for scope in yields_in if scope is not None and scope != outer]
+        return _scope_of(opened, all(map(is_strategy, opened))) if opened else outer
+    alternatives = [option for option in options(value) if not _enters_by_itself(option)]
+    if not alternatives:
+        return outer
     found = [option for option in alternatives if isinstance(option, ApiObject) and option.api == SCOPE]
     if found:
         strategies = [option.payload for option in found if option.payload is not None]
-        sure = len(found) == len(alternatives) and all(map(is_strategy, strategies))
-        return Scope(min(strategies, key=_leniency) if sure and strategies else UNKNOWN)
-    vague = any(isinstance(option, Unknown | Instance) for option in options(value)) or not isinstance(
+        return _scope_of(strategies, len(found) == len(alternatives) and all(map(is_strategy, strategies)))
+    vague = any(isinstance(option, Unknown | Instance) for option in alternatives) or not isinstance(
         value, ApiObject | Static | OneOf
     )
     return Scope(UNKNOWN) if vague and outer is None else outer
+
+
+def _scope_of(strategies: Collection[Value], sure: bool) -> Scope:
+    """The scope of the strictest of a few strategies, one of which a program chooses."""
+    return Scope(min(strategies, key=_leniency) if sure and strategies else UNKNOWN)
+
+
+def _enters_by_itself(value: Value) -> bool:
+    """Whether a class of the program, or of Python's library, says what `with` enters."""
+    return isinstance(value, Instance) and value.cls.find("__enter__") is not None

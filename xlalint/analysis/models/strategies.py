@@ -141,7 +141,6 @@ def _enter_scope(
     for value in (owner, *arguments.positional):
         if isinstance(value, ApiObject) and value.api == SCOPE:
             frame.context = replace(frame.context, scope=scope_entered(value, frame.context.scope))
-            interpreter.scope_stays |= not frame.is_module
     return None
 
 
