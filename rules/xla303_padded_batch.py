@@ -20,7 +20,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with eight sequences of 3
 Or use `bucket_by_sequence_length(.., pad_to_bucket_boundary=True)` with a few buckets.
 
 ## Not flagged
-Shapes without `None` or -1, elements that are slices of arrays and have one shape, and datasets that only eager code
+Shapes without `None` or -1, elements that are slices of arrays or
+windows of one length, and datasets that only eager code
 uses.
 
 ## Fix safety
@@ -123,6 +124,27 @@ for tokens, label in dataset.padded_batch(2, drop_remainder=True):
         ),
         Bad(
             """
+import keras
+
+words = [word % 8 for word in range(40)]
+
+def beginnings():
+    for end in range(3, 11):
+        yield words[:end], words[end]
+
+signature = (tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.float32))
+dataset = tf.data.Dataset.from_generator(beginnings, output_signature=signature)
+model = keras.Sequential([keras.layers.Embedding(8, 4), keras.layers.GlobalAveragePooling1D(), keras.layers.Dense(1)])
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(dataset.padded_batch(2, drop_remainder=True), verbose=0)
+""",
+            ["dataset.padded_batch(2, drop_remainder=True)"],
+            Runs(4),
+            safety=Safety.DISPLAY,
+            why="slices of their own lengths",
+        ),
+        Bad(
+            """
 @tf.function(jit_compile=True)
 def step(tokens):
     return tf.reduce_sum(tokens)
@@ -188,6 +210,27 @@ for tokens in rows.ragged_batch(2, drop_remainder=True).map(lambda r: r.to_tenso
     step(tokens)
 """,
             Runs(1),
+        ),
+        Good(
+            """
+import keras
+import numpy as np
+
+words = [word % 8 for word in range(40)]
+
+def windows(size=10):
+    for start in range(len(words) - size):
+        window = words[start : start + size]
+        yield np.array(window[:-1]), window[-1]
+
+signature = (tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.float32))
+dataset = tf.data.Dataset.from_generator(windows, output_signature=signature)
+model = keras.Sequential([keras.layers.Embedding(8, 4), keras.layers.GlobalAveragePooling1D(), keras.layers.Dense(1)])
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(dataset.padded_batch(4, drop_remainder=True), verbose=0)
+""",
+            Runs(1),
+            why="windows of one length",
         ),
         Good(
             f"""{DATA}

@@ -118,7 +118,9 @@ def _generic(
             return Sequence("tuple", tuple(item for item in inner if item is not None))
         return Sequence(_SEQUENCES[name], None, inner[0] if inner else None)
     if name in _DICTS:
-        return Dict({}, value_of_annotation(interpreter, frame, parts[-1]) if parts else None)
+        said = value_of_annotation(interpreter, frame, parts[-1]) if parts else None
+        # Who writes `Dict[str, tf.Tensor]` may keep lists of tensors in it as well.
+        return Dict({}, Structure() if said == PROMISED else said)
     last = name.rpartition(".")[2]
     if name.startswith("jaxtyping.") and last in _JAXTYPING and parts:
         inner_value = value_of_annotation(interpreter, frame, parts[0])

@@ -27,7 +27,7 @@ from ..domain.values import (
 from ..domain.varying_shapes import LAST, RESIZED, filtered, mapped, rows_noted, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
-from .generators import never_ends
+from .generators import never_ends, yields_windows
 
 DATASET: Final = "tf.data.Dataset"
 FOLDER: Final = "folder"  # the detail of a last batch that a function of Keras makes of what it reads
@@ -141,7 +141,7 @@ def _generated(step: Step) -> ApiObject:
     promised = signature if signature is not None else shapes
     known = None if promised is None else fixed_shapes(promised)
     endless = never_ends(step.get("generator"))
-    if known is True:
+    if known is True or yields_windows(step.get("generator")):
         return step.dataset(uniform=True, endless=endless)
     if known is None and promised is not None:
         return step.dataset(endless=endless)
