@@ -373,3 +373,34 @@ def test_what_only_the_probe_saw_is_linked_to_the_rule_that_speaks_of_it(
 def test_a_missing_kernel_is_not_confirmed_by_compilations(file: Path, api: str, confirmed: bool) -> None:
     report = judge(file, Outcome(calls=EQUAL, observations=(seen(file, RECOMPILES, 10),)), finding(10, api=api))
     assert ((10, CONFIRMED) in statuses(report)) is confirmed
+
+
+LEFT = """\
+def f(x, n):
+    for i in range(n):
+        for j in range(2):
+            x = x + j
+        if x[i] > 0.5:
+            break
+        if x[i] < 0.0:
+            return x
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "head", "line", "status"),
+    [
+        ("break and return statements which depend on a TF condition are not supported", 2, 6, CONFIRMED),
+        ("break and return statements which depend on a TF condition are not supported", 3, 6, OPEN),
+        ("break and return statements which depend on a TF condition are not supported", 2, 8, OPEN),
+        ("Iterating over a symbolic tensor", 2, 6, OPEN),
+    ],
+)
+def test_what_leaves_a_loop(file: Path, text: str, head: int, line: int, status: str) -> None:
+    file.write_text(LEFT)
+    made = Observation(FAILS, text, (Spot(str(file), head),))
+    left = replace(finding(line), name="leave-loop-on-tensor")
+    report = judge(file, Outcome(calls=EQUAL, observations=(made,)), left)
+    assert [one.verdict.status for one in report.findings if one.name == left.name and one.verdict] == [status]
+    assert any(one.code == PROBE_ONLY for one in report.findings) is (status == OPEN)

@@ -58,6 +58,7 @@ _OF_NAMES: Final = re.compile(r"is not a valid (?:root )?scope name")  # which a
 _OF_BRANCHES: Final = "XLA1"
 _GROWING: Final = "growing-loop-variable"
 _OF_LOOPS: Final = re.compile(r"shapes of (?:while )?loop body|loop body do not match|shape invariant")
+LEAVES: Final = re.compile(r"break and return statements which depend on a TF condition|changed to Tensor")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ class Statements:
     def __init__(self) -> None:
         self._known: dict[str, dict[int, tuple[int, int]]] = {}
         self._raising: dict[str, dict[int, int]] = {}
+        self._leaving: dict[str, dict[int, int]] = {}
         self._unpacking: dict[str, dict[_Stretch, _Stretch]] = {}
 
     def together(self, path: str, line: int, first: int, last: int) -> bool:
@@ -30,6 +31,12 @@ class Statements:
         if path not in self._known:
             self._known[path] = statements(path)
         return self._known[path].get(line, (line, line))
+
+    def left_at(self, path: str, line: int) -> int | None:
+        """The line of the innermost loop that a `break` at a line leaves; None where another statement is there."""
+        if path not in self._leaving:
+            self._leaving[path] = dict(_breaks(_tree(path), None))
+        return self._leaving[path].get(line)
 
     def condition_of_raise(self, path: str, line: int) -> int | None:
         """The line of the innermost condition around a `raise` at a line; None where another statement is there."""
@@ -80,6 +87,18 @@ def _raises(node: ast.AST, condition: int | None) -> Iterator[tuple[int, int]]:
                 yield from _raises(child, test.lineno)
             case _:
                 yield from _raises(child, None if isinstance(child, _DEFINED) else condition)
+
+
+def _breaks(node: ast.AST, loop: int | None) -> Iterator[tuple[int, int]]:
+    """The lines of `break` statements, each with that of the loop that it leaves."""
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.Break(lineno=line) if loop is not None:
+                yield line, loop
+            case ast.For(lineno=line) | ast.While(lineno=line):
+                yield from _breaks(child, line)
+            case _:
+                yield from _breaks(child, None if isinstance(child, _DEFINED) else loop)
 
 
 def _tree(path: str) -> ast.Module:

@@ -15,7 +15,7 @@ from ..findings.findings import Effect, Finding, FindingContext, Probed, Report,
 from ..sources.text import display_path
 from ..tpu.chips import chip_of
 from .guessed import GUESSED, of_guess, passes_guess, sized_by_guess
-from .likeness import BEARS_OUT, EFFECTS, ONLY_OF, is_of_inputs, likeness, places
+from .likeness import BEARS_OUT, EFFECTS, LEAVES, ONLY_OF, is_of_inputs, likeness, places
 from .protocol import (
     BOUNDED,
     DIVERGES,
@@ -45,6 +45,7 @@ NOT_RUN: Final = "not run"
 
 _LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
 _BRANCH: Final = "branch-on-tensor"
+_LEAVING: Final = "leave-loop-on-tensor"
 _EMULATED: Final = "a TPU computes with 32 bits, and uses several such numbers for one"
 
 
@@ -108,7 +109,11 @@ class _Places:
             self._at_sources(one)
             for spot in one.observation.spots:
                 backend = one.run.target.backend
-                here = self._meant(one.observation, spot, backend) or self._condition(one.observation, spot, backend)
+                here = (
+                    self._meant(one.observation, spot, backend)
+                    or self._condition(one.observation, spot, backend)
+                    or self._leaving(one.observation, spot)
+                )
                 if here:  # the innermost line at which there is a finding
                     self.known.add(id(one.observation))
                     certain = len({findings[position].code for position in here}) == 1
@@ -127,6 +132,19 @@ class _Places:
             return []
         meant = self._meant(observation, replace(spot, line=line, span=None), backend)
         return [position for position in meant if self._findings[position].name == _BRANCH]
+
+    def _leaving(self, observation: Observation, spot: Spot) -> list[int]:
+        """The finding on what leaves the loop at a place, of which TensorFlow says that it leaves it by a tensor."""
+        if observation.kind != FAILS or not LEAVES.search(observation.text):
+            return []
+        found = [
+            position
+            for position, one in enumerate(self._findings)
+            if one.name == _LEAVING
+            and os.path.abspath(one.path) == spot.path
+            and self.statements.left_at(spot.path, one.span.line) == spot.line
+        ]
+        return found if len(found) == 1 else []
 
     def _at_sources(self, one: _Seen) -> None:
         """What differs from eager execution also bears out what says so of a selection that it is computed from."""
