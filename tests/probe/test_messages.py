@@ -6,6 +6,7 @@ import pytest
 
 from xlalint.probe.worker.code.messages import message_of
 from xlalint.probe.worker.inputs.error_clues import ErrorClues
+from xlalint.sources.specs import Literal, spec
 
 FRAMES = """in user code:
 
@@ -35,3 +36,24 @@ def test_what_is_written_around_errors(text: str, said: str) -> None:
 
 def test_line_numbers_are_no_sizes() -> None:
     assert ErrorClues.of(ValueError(f"{FRAMES}    ValueError: expected 3\n")).numbers == (3,)
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "sizes"),
+    [
+        ("expected min_ndim=4, found ndim=3. Full shape received: (3, 3, 4)", (3, 3, 4), (4, 4, 4, 4)),
+        ("expected ndim=2, found ndim=3", (3, 3), None),
+        ("expected shape=(None, None, 3), found shape=(4, 3, 4)", (4, 5, 4), (4, 5, 3)),
+        ("expected shape=(None, 3), found shape=(4, 3, 4)", (4, 5, 4), None),
+        ("incompatible", (4,), None),
+    ],
+)
+def test_what_layers_want(text: str, shape: tuple[int, ...], sizes: tuple[int, ...] | None) -> None:
+    clues = ErrorClues.of(ValueError(f"Input 0 of layer is incompatible with the layer: {text}"))
+    assert clues.sizes_for(shape) == sizes
+    assert clues.is_certain_of(spec("float32", *shape)) is (sizes is not None)
+
+
+def test_positions_in_lists() -> None:
+    clues = ErrorClues.of(IndexError("list index out of range"))
+    assert [clues.is_certain_of(Literal(value)) for value in (2, True, "same")] == [True, False, False]

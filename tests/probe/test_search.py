@@ -286,6 +286,24 @@ class Scales:
     def scaled(self, place):
         return tf.exp(self.scales[place])
 
+class Pyramid:
+    def __init__(self, options, image):
+        self.options = options
+        self.steps = options.steps
+        self.made()
+
+    def made(self):
+        self.images = [self.options.scale * image for image in [self.kept()] * (self.steps + 1)]
+
+    def kept(self):
+        return self.options.start + tf.zeros([2, 3, 3, 4])
+
+    def finer(self, step):
+        found = self.images[step]
+        for one in range(step, self.steps):
+            found = tf.exp(found) + self.images[one]
+        return found
+
 def gathered(x, ids):
     if x.shape[0] == 0:
         return x
@@ -309,6 +327,11 @@ def test_what_reaches_the_lines_in_question(driver: Driver, tmp_path: Path) -> N
     assert driver("Pooled.pooled", str(file))["how"].startswith("Pooled(size: ")
     assert driver("cut", str(file))["shapes"][0][:2] == [200, 200]  # of an image that is large enough
     assert driver("Scales.scaled", str(file))["inputs"] in (["place: 0"], ["place: 1"])
+    wanted = (lines.index("            found = tf.exp(found) + self.images[one]") + 1,)
+    found = driver("Pyramid.finer", str(file), wanted=wanted)
+    assert wanted[0] in found["reached"]
+    for setting in ("steps", "scale", "start"):  # all that the file reads of what is kept
+        assert f"{setting}=" in found["how"]
     assert "size: 4" in driver("Shown.shown", str(file))["how"]  # which the base asks for
     assert driver("Fixed.fixed", str(file))["how"].startswith("Fixed().fixed")
     # A number is a tensor where some caller passes one, and a finding asks what becomes of it.

@@ -30,11 +30,13 @@ _FEW = 3
 
 
 def read_with(failed: FailedCall, attribute: str) -> tuple[str, ...]:
-    """The attributes that the failing function reads of the object of which it misses one."""
+    """The attributes that the failing function reads of the object of which it misses one, and what its file reads of
+    it where it is kept under that name."""
     for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
         function = function_at(frame.f_code.co_filename, frame.f_code.co_firstlineno)
         if function is not None and (holder := _holder(function, attribute, line)) is not None:
-            return tuple(_read_of(holder, function))[:_MOST_FELLOWS]
+            kept = _read_of(f"self.{holder}", tree_of_file(frame.f_code.co_filename))
+            return tuple(_read_of(holder, function) | kept)[:_MOST_FELLOWS]
     return ()
 
 
@@ -51,7 +53,8 @@ def read_in_file(failed: FailedCall, attribute: str) -> tuple[str, ...]:
 
 def _holder(tree: ast.AST, attribute: str, line: int) -> str | None:
     """Of what an attribute is read at a line."""
-    near = (node for node in _attributes_in(tree) if node.attr == attribute and node.lineno <= line <= _end(node))
+    read = (node for node in _attributes_in(tree) if node.attr == attribute and isinstance(node.ctx, ast.Load))
+    near = (node for node in read if node.lineno <= line <= _end(node))
     return next((ast.unparse(node.value) for node in near), None)
 
 

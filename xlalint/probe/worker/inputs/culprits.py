@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -16,6 +17,7 @@ from .parts import Assignment, PartPath, part_at, parts_of
 from .slots import Slot
 from .tensors import ComposedInput
 
+_MOST_STORED = 3  # attributes behind attributes
 _SELF = "self."  # before the name of an attribute of the object
 
 
@@ -131,18 +133,40 @@ def _by_identity(failed: FailedCall) -> dict[int, tuple[int, PartPath]]:
 
 @lru_cache(maxsize=256)
 def stored_by(cls: type) -> Mapping[str, tuple[str, ...]]:
-    """For each attribute that an object gets when it is made, the names that it is made of."""
-    found: dict[str, tuple[str, ...]] = {}
-    for made in (vars(base).get("__init__") for base in cls.__mro__):
-        code = getattr(made, "__code__", None)
-        function = function_at(code.co_filename, code.co_firstlineno) if code is not None else None
-        for node in ast.walk(function) if function is not None else ():
+    """For each attribute that an object gets when it is made, the names that it is made of, by way of others, too."""
+    made_of: dict[str, tuple[str, ...]] = {}
+    for function in _making(cls):
+        for node in ast.walk(function):
             if isinstance(node, ast.Assign):
-                names = tuple(dict.fromkeys(name for name in _loaded(node.value) if not name.startswith(_SELF)))
+                names = tuple(dict.fromkeys(_loaded(node.value)))
                 for target in node.targets:
                     if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
-                        found.setdefault(target.attr, names)
+                        made_of.setdefault(target.attr, names)
+    found: dict[str, tuple[str, ...]] = {}
+    for attribute, names in made_of.items():
+        reached = dict.fromkeys(names)
+        for _ in range(_MOST_STORED):
+            further = [made_of.get(name.removeprefix(_SELF), ()) for name in reached if name.startswith(_SELF)]
+            reached |= dict.fromkeys(chain.from_iterable(further))
+        found[attribute] = tuple(name for name in reached if not name.startswith(_SELF))
     return found
+
+
+def _making(cls: type) -> Iterator[ast.FunctionDef]:
+    """What runs when an object is made: the constructors of its classes, and the methods that these call of it."""
+    for base in cls.__mro__:
+        code = getattr(vars(base).get("__init__"), "__code__", None)
+        function = function_at(code.co_filename, code.co_firstlineno) if code is not None else None
+        if function is None:
+            continue
+        yield function
+        for node in ast.walk(function):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)):
+                    called = getattr(getattr(cls, name, None), "__code__", None)
+                    inner = function_at(called.co_filename, called.co_firstlineno) if called is not None else None
+                    if inner is not None:
+                        yield inner
 
 
 def _entries(assignment: Assignment) -> dict[str, list[tuple[int, PartPath]]]:

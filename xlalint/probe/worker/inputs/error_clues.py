@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from xlalint.sources.specs import Form
+from xlalint.sources.specs import Form, Literal, Spec
 
 from ..code.messages import message_of
+from .numbers import SIZE
 from .tensors import ObjectInput
 
 _DTYPE_NAMES: Final = re.compile(
@@ -48,6 +49,8 @@ _BEYOND: Final = re.compile(
     r"out of (?:range|bound)|is not in \[|must be less|invalid ind|does not index into|values outside", re.I
 )
 _ATTRIBUTE: Final = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
+_NDIMS: Final = re.compile(r"expected (?:min_)?ndim=(\d), found ndim=(\d)")  # as Keras's layers say it
+_EXPECTED: Final = re.compile(r"expected shape=\(([^)]*)\), found shape=")
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,27 @@ class ErrorClues:
     said: Mapping[str, Form] = field(default_factory=dict)  # what the project says of missing settings
     ready: tuple[ObjectInput, ...] = ()  # what the project has that has the missing setting
     of_object: bool = False  # it is about what an object is made of
+
+    def sizes_for(self, shape: Sequence[int]) -> tuple[int, ...] | None:
+        """What a layer wants in the place of a shape that it does not take, if it says so."""
+        if (found := _NDIMS.search(self.text)) is not None and len(shape) == int(found[2]):
+            return (SIZE,) * int(found[1])
+        if (found := _EXPECTED.search(self.text)) is not None:
+            wanted = [one.strip() for one in found[1].split(",") if one.strip()]
+            if len(wanted) == len(shape):
+                sizes = zip(wanted, shape, strict=True)
+                return tuple(int(one) if one.isdigit() else size for one, size in sizes)
+        return None
+
+    def is_certain_of(self, part: object) -> bool:
+        """Whether it is about an input for certain: one of the rank that a layer does not take, a position in a list
+        that is too short."""
+        match part:
+            case Spec():
+                return self.sizes_for(part.shape()) not in (None, part.shape())
+            case Literal(value=int() as value):
+                return "list index out of range" in self.text and not isinstance(value, bool)
+        return False
 
     @classmethod
     def of(cls, error: BaseException) -> ErrorClues:

@@ -73,6 +73,7 @@ def changes(failed: FailedCall) -> Iterator[Assignment]:
         for rank, other in enumerate(_others(part, failed.slots[slot] if not path else None, clues, classes)):
             made = with_part(failed.assignment, slot, path, other)
             certain = rank == 0 and isinstance(part, Many) and _sizes_of(part) in clues.shapes
+            certain = certain or (rank == 0 and clues.is_certain_of(part))
             certain = certain or (
                 _is_wrong_key(part, failed.error) and isinstance(other, Literal) and other.value in clues.modes
             )
@@ -126,6 +127,8 @@ def _others(part: Choice, slot: Slot | None, clues: ErrorClues, classes: Sequenc
 
 def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes: Sequence[Choice]) -> Iterator[Choice]:
     shape, rank = part.shape(), len(part.dims)
+    if (sizes := clues.sizes_for(shape)) is not None:
+        yield spec(part.dtype, *sizes, style=part.style)
     if clues.attribute is not None and clues.attribute[0] in _TENSORS:
         if clues.attribute[1] in ("items", "keys", "values", "get", "pop", "copy", "update"):
             yield Keyed(())

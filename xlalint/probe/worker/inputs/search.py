@@ -180,7 +180,7 @@ class Search:
         start: Assignment = tuple(slot.choices[0] for slot in self.slots)
         with backend.eager_execution():
             found = self._reaching(start, *self._accepted(start))
-            assignment, attempt = self._as_tensors(*self._widened(*found))
+            assignment, attempt = self._as_tensors(*self._widened(*self._beside(*found)))
         return Solution(self.slots, [assignment], [0], attempt, attempt.reached)
 
     def vary(self, solution: Solution, called: Callable[..., Any]) -> None:
@@ -294,6 +294,22 @@ class Search:
             with contextlib.suppress(NotFoundError):
                 best = self._accepted(start, _FOLLOWED, lambda found: self._further(found, attempt))
         return best
+
+    def _beside(self, assignment: Assignment, attempt: Attempt) -> tuple[Assignment, Attempt]:
+        """The numbers next to a whole number that the call gets, where one reaches more of the wanted lines: it may be
+        the last of the steps that there are."""
+        for position, slot in enumerate(self.slots):
+            value = one.value if isinstance(one := assignment[position], Literal) else None
+            if type(value) is not int or slot.fixed or slot.group != "call":
+                continue
+            for number in (value - 1, value + 1):
+                if self.wanted <= attempt.reached or self._is_over():
+                    return assignment, attempt
+                other = (*assignment[:position], Literal(number), *assignment[position + 1 :])
+                found = self._try(other)[0]
+                if found.error is None and self._further(found, attempt):
+                    assignment, attempt = other, found
+        return assignment, attempt
 
     def _widened(self, assignment: Assignment, attempt: Attempt) -> tuple[Assignment, Attempt]:
         """Parameters that are left out get a value where that reaches more of the wanted lines."""
