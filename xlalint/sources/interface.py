@@ -50,6 +50,8 @@ def addresses_in(outline: Outline) -> dict[Stretch, str]:
             add(stretch, f"{prefix}.{number}")
         for name, function in made.functions.items():
             add(function.stretch, f"{prefix}.{name}")
+        for name, function in made.setters.items():
+            add(function.stretch, f"{prefix}.{name} set")
         for name, inner in made.classes.items():
             add_class(inner, f"{prefix}.{name}")
 
@@ -73,7 +75,7 @@ def functions_in(outline: Outline) -> Iterator[FunctionOutline]:
             case FunctionOutline() as found:
                 yield found
             case ClassOutline() as made:
-                pending += (*made.functions.values(), *made.classes.values())
+                pending += (*made.functions.values(), *made.setters.values(), *made.classes.values())
 
 
 def _binding(binding: Binding) -> Iterator[str]:
@@ -84,7 +86,7 @@ def _binding(binding: Binding) -> Iterator[str]:
             yield f"def {name} {decorators!r}"
         case ClassOutline(name=name, bases=bases, decorators=decorators, keywords=keywords):
             yield f"class {name} {bases!r} {decorators!r} {keywords!r} {len(binding.code)}"
-            for function in binding.functions.values():
+            for function in (*binding.functions.values(), *binding.setters.values()):
                 yield from _binding(function)
             for inner in binding.classes.values():
                 yield from _binding(inner)

@@ -75,7 +75,8 @@ class FunctionOutline:
 
 @dataclass(slots=True)
 class ClassOutline:
-    """A class: its bases as source text, its methods, and the stretches of other code in its body."""
+    """A class: its bases as source text, its methods, and the stretches of other code in its body. `setters`: of
+    properties, by the names that they share with their getters."""
 
     name: str
     stretch: Stretch
@@ -83,6 +84,7 @@ class ClassOutline:
     decorators: tuple[str, ...]
     keywords: tuple[tuple[str, str], ...] = ()  # what stands beside the bases, by name
     functions: dict[str, FunctionOutline] = field(default_factory=dict)
+    setters: dict[str, FunctionOutline] = field(default_factory=dict)
     classes: dict[str, ClassOutline] = field(default_factory=dict)
     code: list[Stretch] = field(default_factory=list)
 
@@ -371,9 +373,10 @@ def _class(node: ast.ClassDef, result: Outline) -> ClassOutline:
         match statements[0]:
             case ast.FunctionDef() | ast.AsyncFunctionDef() as child:
                 # A property's setter shares its getter's name: the first definition is the one that is read.
-                if child.name not in made.functions or not any(
-                    decorator.endswith((".setter", ".deleter")) for decorator in map(_written, child.decorator_list)
-                ):
+                decorators = [*map(_written, child.decorator_list)] if child.name in made.functions else []
+                if any(decorator.endswith(".setter") for decorator in decorators):
+                    made.setters[child.name] = _function(child, result)
+                elif not any(decorator.endswith(".deleter") for decorator in decorators):
                     made.functions[child.name] = _function(child, result)
             case ast.ClassDef() as child:
                 made.classes[child.name] = _class(child, result)

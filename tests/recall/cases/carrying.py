@@ -36,6 +36,49 @@ def a_callback(x, n):
     return x + tf.reduce_sum(tf.zeros([found[0]]))  # hazard: XLA205 recompiles
 
 
+# case: positives_of_a_property(f32[4])
+class Selection:
+    def __init__(self):
+        self._rows = None
+
+    @property
+    def rows(self):
+        return self._rows
+
+    @rows.setter
+    def rows(self, scores):
+        self._rows = scores > 0
+
+
+@tf.function(jit_compile=True)
+def positives_of_a_property(x):
+    selection = Selection()
+    selection.rows = x
+    return tf.reduce_sum(x[selection.rows])  # hazard: XLA201 named
+
+
+# case: a_size_of_a_property(f32[4], i32[3])
+class Width:
+    @property
+    def width(self):
+        return self._width
+
+    @width.setter
+    def width(self, like):
+        self._width = like.shape[0]
+
+
+class Window(Width):
+    pass
+
+
+@tf.function(jit_compile=True)
+def a_size_of_a_property(x, counts):
+    window = Window()
+    setattr(window, "width", counts)
+    return x + tf.reduce_sum(tf.zeros([window.width]))
+
+
 # case: filtered(f32[4, 3])
 class Filter:
     def apply(self, rows: tf.Tensor) -> tf.Tensor:

@@ -562,6 +562,9 @@ class Class(Hashable, Protocol):
     def functions(self) -> Mapping[str, Function]: ...
 
     @property
+    def setters(self) -> Mapping[str, Function]: ...
+
+    @property
     def classes(self) -> Mapping[str, Class]: ...
 
     @property

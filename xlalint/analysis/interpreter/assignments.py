@@ -145,7 +145,7 @@ class Assignments(Keeping):
                     value = with_change(frame, statement, target, given, of_itself=own, decided_by=parts)
                     if value is not given:
                         self.writes.restated.update(one.cls for one in options(held) if isinstance(one, Instance))
-                self.set_attribute(frame, held, name, value)
+                self.set_attribute(frame, held, name, value, statement or target)
                 if name == "run_eagerly" and value == Static(True):
                     self._run_eagerly(frame, owner, held)
             case cst.Subscript():

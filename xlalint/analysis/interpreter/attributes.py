@@ -235,18 +235,32 @@ class Attributes(Interpreter):
         """A method as an attribute of its instance: called at once where it is a property."""
         decorators = self.decorators_of(method)
         owner = owner.cls.view_of or owner
-        if decorators & _PROPERTIES or any(text.endswith("property") for text in decorators):
-            value = self.decorated(method_value(method, owner))
-            # Python makes the call, not the code that AutoGraph made: of a function that is not converted by itself.
-            if frame.context.converted and value.compiled is None:
-                entry = f"`{method.qualname}`, a property"
-                value = replace(value, compiled=Compilation(ContextKind.OPEN, False, entry))
-            return self.invoke(frame, value, Arguments(), node)
+        if self._is_property(method):
+            return self.invoke(frame, self._accessor(frame, method, owner), Arguments(), node)
         if decorators & _UNBOUND:
             return self.decorated(method_value(method, None))
         if "classmethod" in decorators or "builtins.classmethod" in decorators:
             return self.decorated(method_value(method, ClassValue(owner.cls)))
         return self.decorated(method_value(method, owner))
+
+    def _is_property(self, method: Function) -> bool:
+        decorators = self.decorators_of(method)
+        return bool(decorators & _PROPERTIES) or any(text.endswith("property") for text in decorators)
+
+    def _setter(self, cls: Class, name: str) -> Function | None:
+        """What assigning to an attribute of an object calls, where that is a property."""
+        for ancestor in cls.mro:
+            if not isinstance(ancestor, str) and (getter := ancestor.functions.get(name)) is not None:
+                return ancestor.setters.get(name) if self._is_property(getter) else None
+        return None
+
+    def _accessor(self, frame: Frame, method: Function, owner: Instance) -> FunctionValue:
+        """What a property calls. Python makes the call, not the code that AutoGraph made: of a function that is not
+        converted by itself."""
+        value = self.decorated(method_value(method, owner))
+        if not frame.context.converted or value.compiled is not None:
+            return value
+        return replace(value, compiled=Compilation(ContextKind.OPEN, False, f"`{method.qualname}`, a property"))
 
     def _assigned_to_class(self, cls: Class, name: str) -> Value | None:
         """What is assigned to a class in place of a method."""
@@ -270,8 +284,9 @@ class Attributes(Interpreter):
                 return Static(Member(ancestor, name)) if named else captured(frame, attributes[name])
         return None
 
-    def set_attribute(self, frame: Frame, owner: Value, name: str, value: Value) -> None:
-        """`owner.name = value`: joined with what was there, since methods run in an order that nobody knows."""
+    def set_attribute(self, frame: Frame, owner: Value, name: str, value: Value, by: cst.CSTNode | None = None) -> None:
+        """`owner.name = value`: joined with what was there, since methods run in an order that nobody knows; `by` code,
+        which calls the setter of a property."""
         for option in owner.options if isinstance(owner, OneOf) else (owner,):
             if isinstance(option, Instance) and name == "__dict__" and isinstance(value, Dict):
                 for inner, held in value.entries.items():
@@ -280,7 +295,11 @@ class Attributes(Interpreter):
                 self.writes.assign(option.module, option.module.values, name, value)
             elif isinstance(option, ClassValue):
                 self.writes.assign(option.cls, self.class_attributes(option.cls), name, value)
-            elif isinstance(option, Instance):
+            elif not isinstance(option, Instance):
+                continue
+            elif by is not None and (setter := self._setter(option.cls, name)) is not None:
+                self.invoke(frame, self._accessor(frame, setter, option), Arguments([value]), by)
+            else:
                 self.writes.assign(option, option.attributes, name, kept(frame, value))
 
     @staticmethod

@@ -284,8 +284,8 @@ class Interpreter(ABC):
         """The value of `owner.name`, read at `node`."""
 
     @abstractmethod
-    def set_attribute(self, frame: Frame, owner: Value, name: str, value: Value) -> None:
-        """`owner.name = value`: joined with what was there, since methods run in an order that nobody knows."""
+    def set_attribute(self, frame: Frame, owner: Value, name: str, value: Value, by: cst.CSTNode | None = None) -> None:
+        """`owner.name = value`, joined with what was there; `by` code, which calls the setter of a property."""
 
     @staticmethod
     @abstractmethod

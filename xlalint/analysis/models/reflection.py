@@ -140,7 +140,7 @@ def _setattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
             changed = with_change_by_call(frame, node, value)
             if changed is not value:
                 interpreter.writes.restated.update(one.cls for one in options(owner) if isinstance(one, Instance))
-            interpreter.set_attribute(frame, owner, name, changed)
+            interpreter.set_attribute(frame, owner, name, changed, node)
     return NONE
 
 

@@ -136,12 +136,13 @@ def _may_fill(made: ast.stmt | None) -> bool:
 
 @dataclass(slots=True, eq=False)
 class DefinedClass:
-    """A class of the project: its own methods and classes, and its bases."""
+    """A class of the project: its own methods and classes, and its bases. `setters`: as in `ClassOutline`."""
 
     module: Module
     name: str
     qualname: str
     functions: dict[str, DefinedFunction] = field(default_factory=dict)
+    setters: dict[str, DefinedFunction] = field(default_factory=dict)
     classes: dict[str, DefinedClass] = field(default_factory=dict)
     code: list[Stretch] = field(default_factory=list)
     stretch: Stretch | None = None  # of the whole class; None inside a function

@@ -164,6 +164,7 @@ class ProjectModule:
             stretch=shape.stretch,
         )
         made.functions = {name: self._function(inner, made) for name, inner in shape.functions.items()}
+        made.setters = {name: self._function(inner, made) for name, inner in shape.setters.items()}
         made.classes = {name: self._class(inner, made.qualname + ".") for name, inner in shape.classes.items()}
         self.classes.append(made)
         return made
