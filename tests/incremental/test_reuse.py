@@ -57,6 +57,43 @@ EDITS: Final[Mapping[str, tuple[dict[str, str], dict[str, str | None], str]]] = 
         {"ops.py": TF + "def negative(x):\n    return +x\n\n\ndef positive(x):\n    return x\n"},
         "ops",
     ),
+    "a line more in a body above what another file runs": (
+        {"ops.py": TF + "def negative(x):\n    return -x\n\n\n" + POSITIVE, "user.py": USER},
+        {"ops.py": TF + "def negative(x):\n    x = -x\n    return x\n\n\n" + POSITIVE},
+        "ops",
+    ),
+    "lines less in a body above a class that another file uses": (
+        {
+            "ops.py": TF + "def negative(x):\n    x = -x\n    return x\n\n\n" + "class Root:\n    n = 3\n\n"
+            "    def run(self, x):\n        return x.numpy()\n\n    def rest(self, x):\n        return 1\n",
+            "user.py": TF + "from ops import Root\n\n" + STEP.format("Root().run(x)"),
+        },
+        {
+            "ops.py": TF + "def negative(x):\n    return -x\n\n\n" + "class Root:\n    n = 3\n\n"
+            "    def run(self, x):\n        return x.numpy()\n\n    def rest(self):\n        n = 2\n        return n\n"
+        },
+        "ops",
+    ),
+    "a call more of what another file runs, in a body above": (
+        {"ops.py": TF + "def negative(x):\n    return -x\n\n\n" + POSITIVE, "user.py": USER},
+        {"ops.py": TF + "def negative(x):\n    x = positive(x)\n    return -x\n\n\n" + POSITIVE},
+        "ops user",
+    ),
+    "a line more at the end of a body that another file runs": (
+        {"ops.py": TF + "def positive(x):\n    x = tf.sin(x)\n", "user.py": USER},
+        {"ops.py": TF + "def positive(x):\n    x = tf.sin(x)\n    return x.numpy()\n"},
+        "ops user",
+    ),
+    "a line more in a body, and a comment above what another file runs": (
+        {"ops.py": TF + "def negative(x):\n    return -x\n\n\n" + POSITIVE, "user.py": USER},
+        {"ops.py": TF + "def negative(x):\n    x = -x\n    return x\n\n\n# above\n" + POSITIVE},
+        "ops",
+    ),
+    "lines above that are no definition": (
+        {"ops.py": TF + "def negative(x):\n    return -x\n\n\n" + POSITIVE, "user.py": USER},
+        {"ops.py": TF + "print(1)\ndef negative(x):\n    return -x\n\n\n" + POSITIVE},
+        "ops user",
+    ),
     "a second definition of what another file runs": (
         {"ops.py": TF + "def positive(x):\n    return x\n\n\n", "user.py": USER},
         {"ops.py": TF + "def positive(x):\n    return x\n\n\ndef positive(x):\n    return x.numpy()\n"},

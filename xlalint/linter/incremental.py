@@ -38,7 +38,8 @@ _NOTHING: Final = ""  # the digest of what could not be read
 
 class Read(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     """What was read of one file. `checked`: it is one of those to check; `known`: of those, or beside them in their
-    project; `whole`: all of it was read, else its names (`interface`) and the digests of some definitions."""
+    project; `whole`: all of it was read, else its names (`interface`), the digests of some definitions, and which
+    definitions hold some words."""
 
     path: str
     digest: str
@@ -49,6 +50,7 @@ class Read(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     whole: bool
     interface: str = ""
     stretches: list[tuple[int, int, str]] = []
+    words: list[tuple[str, str]] = []
 
 
 class Record(msgspec.Struct, forbid_unknown_fields=True):
@@ -119,7 +121,9 @@ TextOf: TypeAlias = Callable[[str, str], str | None]  # what a file held, by its
 
 
 def moved_read(read: Read, shift: FileShift) -> Read | None:
-    """What was read of a file, on the lines where it stands now."""
+    """What was read of a file, on the lines where it stands now; None where something else stands there."""
+    if any(shift.after.holders_of(word) != holders for word, holders in read.words):
+        return None
     try:
         stretches = [shift.stretch(Stretch(first, last)) for first, last, _ in read.stretches]
     except MovedTooFarError:
@@ -160,7 +164,7 @@ class World:
     _modules: ModulesFound = field(init=False)
     # By path, what each file is to the run: its name and root, whether it is checked, and whether it is known.
     _there: dict[str, tuple[str, str, bool, bool]] = field(default_factory=dict, init=False)
-    _shifts: dict[tuple[str, str], FileShift | None] = field(default_factory=dict, init=False)
+    _shifts: dict[tuple[str, str, bool], FileShift | None] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_modules", ModulesFound(self.files))
@@ -193,6 +197,7 @@ class World:
                 made.whole = False
                 made.interface = loaded.file.interface
                 made.stretches = [(first, last, state or "") for first, last, state in states]
+                made.words = [(word, loaded.file.holders_of(word)) for word in sorted(found.words)]
         return made
 
     def texts(self, share: Iterable[Path]) -> Texts:
@@ -202,7 +207,7 @@ class World:
 
     def text_now(self, path: str, digest: str, text: str) -> tuple[str, str]:
         """What a file holds whose lines may have moved since it had a digest and this text, with its digest now."""
-        shift = self._shifts.get((path, digest))
+        shift = self._shifts.get((path, digest, True))
         return (digest, text) if shift is None else (shift.after.source.digest, shift.after.source.text)
 
     def knows(self, record: Record) -> bool:
@@ -243,9 +248,9 @@ class World:
         )
 
     def _shifted(self, read: Read, text_of: TextOf, shifts: dict[str, FileShift]) -> Read | None:
-        """What was read of a file, where its comments, docstrings and blank lines have changed, and nothing else; how,
-        is noted among the `shifts`."""
-        key = read.path, read.digest
+        """What was read of a file, where its comments, docstrings and blank lines have changed, or definitions that
+        were not read, and nothing else; how, is noted among the `shifts`."""
+        key = read.path, read.digest, read.whole
         if key not in self._shifts:
             self._shifts[key] = self._shift(read, text_of)
         shift = self._shifts[key]
@@ -262,7 +267,7 @@ class World:
         source = loaded.file.source
         if source.digest != self.digest(read.path):  # written to while it was read
             return None
-        return FileShift.between(replace(source, text=text, digest=read.digest), loaded.file)
+        return FileShift.between(replace(source, text=text, digest=read.digest), loaded.file, whole=read.whole)
 
     def _is_there(self, read: Read) -> bool:
         """Whether a file is what it was to the run, and found under the same name."""
@@ -282,6 +287,7 @@ class World:
             file is not None
             and file.interface == read.interface
             and all(file.state_of(Stretch(first, last)) == state for first, last, state in read.stretches)
+            and all(file.holders_of(word) == holders for word, holders in read.words)
         ):
             return msgspec.structs.replace(read, digest=file.source.digest)
         return None

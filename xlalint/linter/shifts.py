@@ -1,14 +1,17 @@
-"""What earlier runs left of files whose comments, docstrings or blank lines have changed since, and nothing else: the
-same, on other lines. Where a comment may matter to what was found, nothing is said, and the files are analysed again.
+"""What earlier runs left of files whose comments, docstrings or blank lines have changed since, or definitions that
+were not read for it: the same, on other lines. Where the change may matter to what was found, nothing is said, and the
+files are analysed again.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
+from operator import attrgetter
 from typing import Final
 
 import msgspec
@@ -33,40 +36,50 @@ class MovedTooFarError(Exception):
 
 @dataclass(frozen=True)
 class FileShift:
-    """A file whose code is the same in two versions. `lines`, `altered`: as in `Shift`."""
+    """A file whose code is the same in two versions, but for that of the `edited` definitions, by where they stood.
+    `lines`, `altered`: as in `Shift`."""
 
     before: File
     after: File
     lines: Mapping[int, int]
     altered: frozenset[int]
+    edited: Mapping[Stretch, Stretch] = field(default_factory=dict)
 
     @classmethod
-    def between(cls, before: Source, after: File) -> FileShift | None:
-        """None where the code of the versions is not the same, or their comments tell the analysis something."""
-        found = None if before.cells or after.source.cells else shift(before.text, after.source.text)
-        if found is None:
+    def between(cls, before: Source, after: File, *, whole: bool) -> FileShift | None:
+        """None where other code is not the same, or what has changed tells the analysis something. `whole`: no
+        definition may have changed."""
+        if before.cells or after.source.cells:
+            return None
+        found = shift(before.text, after.source.text)
+        if found is None and whole:
             return None
         earlier = File(before)
         if earlier.interface != after.interface or _facts(earlier) != _facts(after):
             return None
-        moved = cls(earlier, after, found.lines, found.altered)
-        return moved if moved._holds() else None
+        moved = _edited(earlier, after) if found is None else cls(earlier, after, found.lines, found.altered)
+        return moved if moved is not None and moved._holds() else None
 
     def _holds(self) -> bool:
         """Whether each definition says the same to those who search its text."""
         try:
             return all(
-                _answers(self.before.peek(stretch)) == _answers(self.after.peek(self.stretch(stretch)))
+                _answers(self.before.peek(stretch)) == _answers(self.after.peek(self._now(stretch)))
                 for stretch in self.changed
             ) and self.words.isdisjoint(self.before.outline.bindings)
         except MovedTooFarError:
             return False
 
+    def _now(self, stretch: Stretch) -> Stretch:
+        return self.edited.get(stretch) or self.stretch(stretch)
+
     @cached_property
     def changed(self) -> frozenset[Stretch]:
         """The definitions, by where they stood, whose text is another. Raises MovedTooFarError where one is gone."""
-        found = set[Stretch]()
+        found = set(self.edited)
         for stretch in self.before.stretches:
+            if stretch in self.edited:
+                continue
             state = self.after.state_of(self.stretch(stretch))
             if state is None:
                 raise MovedTooFarError
@@ -93,7 +106,9 @@ class FileShift:
             raise MovedTooFarError from None
 
     def stretch(self, stretch: Stretch) -> Stretch:
-        """Where a stretch stands now. Raises MovedTooFarError."""
+        """Where a stretch stands now. Raises MovedTooFarError where its code is another one."""
+        if stretch in self.edited:
+            raise MovedTooFarError
         return Stretch(self.line(stretch.first), self.line(stretch.last))
 
     def span(self, span: Span) -> Span:
@@ -127,9 +142,35 @@ class FileShift:
         return name
 
 
+def _edited(before: File, after: File) -> FileShift | None:
+    """Two versions with the same definitions in the same order, some of which have other code, or other comments
+    around them."""
+    old, new = (sorted(file.stretches, key=attrgetter("first", "last")) for file in (before, after))
+    if [before.addresses[stretch] for stretch in old] != [after.addresses[stretch] for stretch in new]:
+        return None
+    lines, edited = dict[int, int](), dict[Stretch, Stretch]()
+    for here, there in zip(_parts(before, old), _parts(after, new), strict=True):
+        one, other = before.peek_lines(here), after.peek_lines(there)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+        if one != other:
+            edited[here] = there
+        lines.update(zip(range(here.first, here.first + same), range(there.first, there.first + same), strict=True))
+    return FileShift(before, after, lines, frozenset(), edited)
+
+
+def _parts(file: File, stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+    """All lines of a file, each once: its stretches, in their order, and what stands between them, nothing perhaps."""
+    first = 1
+    for stretch in stretches:
+        yield Stretch(first, stretch.first - 1)
+        yield stretch
+        first = stretch.last + 1
+    yield Stretch(first, file.last_line)
+
+
 def _facts(file: File) -> object:
     """What the text of a file says as a whole to those who search it, beside its interface."""
-    return file.is_script, len(file.source.text) < SMALL
+    return file.is_script, file.tells_keras, len(file.source.text) < SMALL
 
 
 def _answers(text: str) -> object:

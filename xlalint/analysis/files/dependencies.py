@@ -17,9 +17,10 @@ from ...sources.outline import Stretch
 
 @dataclass(slots=True)
 class FileReads:
-    """What was read of one file, beside its outline."""
+    """What was read of one file, beside its outline. `words`: those of which it was asked where they stand."""
 
     stretches: set[Stretch] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
     whole: bool = False
 
 
@@ -73,6 +74,12 @@ def note_stretch(path: Path, stretch: Stretch) -> None:
     """So are some lines of it."""
     if (reads := _noting.get()) is not None:
         reads.of(path).stretches.add(stretch)
+
+
+def note_word(path: Path, word: str) -> None:
+    """So are those of its definitions that hold a word."""
+    if (reads := _noting.get()) is not None:
+        reads.of(path).words.add(word)
 
 
 def note_whole(path: Path) -> None:

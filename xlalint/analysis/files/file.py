@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from io import StringIO
@@ -17,7 +17,7 @@ from ...sources.outline import ImportOutline, Outline, Stretch, are_alone, outli
 from ...sources.reading import ASKS
 from ...sources.testing import does_something, is_named_as_test, tests_nothing
 from ...sources.text import Source, digest_of, newline_of
-from .dependencies import note_stretch, note_whole
+from .dependencies import note_stretch, note_whole, note_word
 from .unit import Unit, all_parsed_alone, parsed_alone, text_of_stretch
 
 # An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`;
@@ -115,12 +115,44 @@ class File:
         """The same line by line, with their ends."""
         return StringIO(self.peek(stretch), newline="").readlines()
 
+    @property
+    def last_line(self) -> int:
+        """The number of its last line."""
+        return len(self._starts) - 1
+
     def state_of(self, stretch: Stretch) -> str | None:
         """What a stretch says and which definition it is, as a digest; None where the file has no such stretch."""
         address = self._addresses.get(stretch)
         if address is None:
             return None
         return digest_of(f"{address}:{self.peek(stretch)}".encode("utf-8", "surrogatepass"))
+
+    def holding(self, word: str) -> list[Stretch]:
+        """Those of its stretches that hold a word, a comment perhaps."""
+        note_word(self.source.path, word)
+        found = self._holding(word)
+        for stretch in found:
+            note_stretch(self.source.path, stretch)
+        return found
+
+    def holders_of(self, word: str) -> str:
+        """Which definitions they are, as a digest."""
+        return digest_of(
+            "\n".join(map(self._addresses.__getitem__, self._holding(word))).encode("utf-8", "surrogatepass")
+        )
+
+    def _holding(self, word: str) -> list[Stretch]:
+        whole = re.compile(rf"\b{re.escape(word)}\b")
+        if whole.search(self.source.text) is None:
+            return []
+        texts = ((stretch, self.peek(stretch)) for stretch in self._addresses)
+        # To look for the letters first is many times as fast.
+        return [stretch for stretch, text in texts if word in text and whole.search(text) is not None]
+
+    @property
+    def addresses(self) -> Mapping[Stretch, str]:
+        """What each of its stretches is, by name or number."""
+        return self._addresses
 
     @property
     def stretches(self) -> Iterable[Stretch]:

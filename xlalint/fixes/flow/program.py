@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
@@ -151,13 +150,8 @@ class Program:
 
     def _holding(self, name: str) -> Iterator[Unit]:
         """The definitions that hold a word."""
-        word = re.compile(rf"\b{name}\b")
-        if not isinstance(self._file, File) or not word.search(self._file.text):
-            return
-        for stretch in self._file.stretches:
-            text = self._file.peek(stretch)
-            if name in text and word.search(text):  # to look for the letters first is many times as fast
-                yield self._unit(stretch)
+        if isinstance(self._file, File):
+            yield from map(self._unit, self._file.holding(name))
 
 
 def _attribute_of(function: cst.FunctionDef, name: str) -> cst.BaseExpression | None:
