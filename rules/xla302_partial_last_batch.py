@@ -55,6 +55,7 @@ from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Se
 from xlalint.syntax import nodes as cst
 
 from ._feeds import MADE, argument_set, batched_again, fed, varying, with_arguments
+from ._same_arrays import SameArrays
 
 MODEL = """
 import keras
@@ -441,6 +442,9 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
         ),
     )
 
+    def __init__(self) -> None:
+        self._arrays = SameArrays()
+
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         padded = {variation.location for variation in varying(event, "padded batch", "bucket")}
@@ -449,8 +453,7 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
         for variation in varying(event, "last batch"):
             if variation.location in padded:
                 continue  # each batch has another shape there, which is XLA303's
-            counted = variation.detail[:1].isdigit()
-            what = f"is smaller ({variation.detail})" if counted else "may be smaller"
+            what = f"is smaller ({variation.detail})" if variation.detail[:1].isdigit() else "may be smaller"
             count = variation.shapes or "several"
             message = f"the last batch {what}: XLA compiles the step for {count} shapes instead of one"
             node, rewrite = variation.location.node, None
@@ -468,7 +471,7 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
                 if variation.detail not in MADE:
                     safety = Safety.DISPLAY if predicts or _decides(node) else Safety.UNSAFE
                     rewrite = argument_set(variation.location, "drop_remainder", "True", TITLE, DIFFERS, safety)
-            yield fed(event, variation, message, EACH if predicts else help, rewrite=rewrite)
+            yield self._arrays.once(event, fed(event, variation, message, EACH if predicts else help, rewrite=rewrite))
 
 
 def _whole_batches(node: cst.CSTNode, of: str) -> str | None:

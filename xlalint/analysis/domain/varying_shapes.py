@@ -50,6 +50,11 @@ PADDING: Final = "padding"
 # A list that is of another length each time, and one that is only while the loop goes on that fills it.
 FILLED: Final = "filled"
 GROWN: Final = "grown"
+# The detail of a list that a loop puts as many into each time.
+COUNTED: Final = "counted"
+# The detail of the number that a comprehension counts with, and of what it makes in such sizes: another one in each of
+# its items, the same in each such list.
+OF_ITEMS: Final = "items"
 # As many elements as a condition on data holds for, which is asked again and again.
 MASKED: Final = "masked"
 # What makes a list longer or shorter, and the first dimension of what is made of it.
@@ -117,6 +122,11 @@ def rows_noted(varies: tuple[Variation, ...]) -> tuple[str, ...]:
 def of_sizes(varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
     """Those of the variations that say that a size differs; not how large the batches of one dataset are."""
     return tuple(each for each in varies if each.kind not in _OF_NO_SIZE and (each.kind != "joined" or each.detail))
+
+
+def is_counted(variation: Variation) -> bool:
+    """Whether a list is as long each time, behind the loop that fills it."""
+    return variation.kind == GROWN and variation.detail == COUNTED
 
 
 def _inside(value: Sequence | Dict | OneOf) -> Iterator[Value]:
@@ -287,6 +297,42 @@ def told_apart(items: tuple[Value, ...], location: Location) -> tuple[Value, ...
         return items
     varies = (Variation("counter", location, shapes=len(numbers)),)
     return tuple(replace(item, varies=varies) if _is_number(item) else item for item in items)
+
+
+def as_item(value: Value, location: Location) -> Value:
+    """What a comprehension meets of what it goes through at a place: its numbers differ from item to item."""
+
+    def mark(variation: Variation) -> Variation:
+        counts = variation.kind == "counter" and variation.location == location and not variation.detail
+        return replace(variation, detail=OF_ITEMS) if counts else variation
+
+    return _renamed(value, mark) if variations_of(value) else value
+
+
+def one_by_one(value: Value) -> Value:
+    """An item of a list, which a loop goes through: what differs from item to item varies."""
+
+    def unmark(variation: Variation) -> Variation:
+        return replace(variation, detail="") if variation.detail == OF_ITEMS else variation
+
+    return _renamed(value, unmark) if variations_of(value) else value
+
+
+def _renamed(value: Value, change: Callable[[Variation], Variation]) -> Value:
+    """The value with other variations of what it holds; a list is as long as it was."""
+    match value:
+        case Sequence(items=items, element=element):
+            inner = None if items is None else tuple(_renamed(item, change) for item in items)
+            return replace(value, items=inner, element=None if element is None else _renamed(element, change))
+        case Dict(entries, element):
+            kept = {key: _renamed(item, change) for key, item in entries.items()}
+            return Dict(kept, None if element is None else _renamed(element, change))
+        case OneOf(alternatives):
+            return OneOf(tuple(_renamed(option, change) for option in alternatives))
+        case Tensor(varies=(_, *_)) | Structure(varies=(_, *_)) | Array(varies=(_, *_)) | Static(varies=(_, *_)):
+            return replace(value, varies=tuple(map(change, value.varies)))
+        case _:
+            return value
 
 
 def _is_number(value: Value) -> TypeGuard[Static]:

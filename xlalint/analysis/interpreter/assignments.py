@@ -40,7 +40,8 @@ from .changed_outside import with_change, with_global_change
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import dimension_at
 from .events import IterateOver, MutateInLoop
-from .filling import MAKERS, put_behind
+from .filling import put_behind
+from .fixed_lengths import MAKERS
 from .frames import Frame
 from .interface import Handlers, Models, Options
 from .kept import Keeping

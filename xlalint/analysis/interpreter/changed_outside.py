@@ -15,7 +15,7 @@ from ..record import replace
 from .captured import calls_own
 from .contexts import NOT_TRACED
 from .events import ReadChanged
-from .filling import MAKERS
+from .fixed_lengths import MAKERS
 from .frames import Frame
 from .interface import Interpreter
 from .kept import is_of_host

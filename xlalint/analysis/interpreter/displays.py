@@ -9,7 +9,7 @@ from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts, pattern
 from ..domain.kinds import as_condition, is_key
 from ..domain.values import KEYS, UNKNOWN, ApiObject, Dict, Sequence, Static, Structure, Value, Variation
-from ..domain.varying_shapes import FILLED, MASKED, lengths_of, told_apart
+from ..domain.varying_shapes import FILLED, MASKED, as_item, lengths_of, told_apart
 from ..files.unit import Location
 from .contexts import NOT_TRACED
 from .events import BranchOn
@@ -82,7 +82,8 @@ class Displays(Interpreter):
             case Sequence(items=tuple(items)) if len(items) <= _TOLD_APART and clause.inner_for_in is None:
                 chosen = self._chosen(inner, clause, items)
                 if chosen is not None and frame.context.kind in NOT_TRACED and not frame.module.written:
-                    chosen = told_apart(chosen, Location(frame.unit, clause.iter))
+                    location = Location(frame.unit, clause.iter)
+                    chosen = tuple(as_item(item, location) for item in told_apart(chosen, location))
                 if chosen is not None:
                     return self._of_each(inner, node, chosen)
         self._run_clauses(inner, clause, iterable)
@@ -150,7 +151,8 @@ class Displays(Interpreter):
         return Sequence("set" if isinstance(node, cst.SetComp) else "list", tuple(results))
 
     def _run_clauses(self, inner: Frame, clause: cst.CompFor, iterable: Value) -> None:
-        self.assign(inner, clause.target, self.element(inner, iterable, clause.iter))
+        item = self.element(inner, iterable, clause.iter)
+        self.assign(inner, clause.target, as_item(item, Location(inner.unit, clause.iter)))
         for condition in clause.ifs:
             test = self.evaluate_test(inner, condition.test)
             if as_condition(test):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -11,14 +12,17 @@ from ..domain.values import (
     Api,
     ApiObject,
     ClassValue,
+    Dict,
     FunctionValue,
     Instance,
+    OneOf,
+    Sequence,
     Static,
     Value,
     Variation,
     Wrapped,
 )
-from ..domain.varying_shapes import FILLED, GROWN, JOINED, LAST, MASKED, filtered, variations_of
+from ..domain.varying_shapes import FILLED, GROWN, JOINED, LAST, MASKED, OF_ITEMS, filtered, variations_of
 from ..files.unit import Location, Unit
 from ..library import api
 from ..library.host_shapes import READ
@@ -33,6 +37,7 @@ from .interface import Interpreter
 
 # What varies because a loop goes on.
 _OF_LOOPS: Final = frozenset(("counter", "cut", "drawn", GROWN, MASKED, "number", READ, "sized"))
+_COMPREHENSIONS: Final = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 # Methods of containers that keep what they are passed.
 _KEEPS: Final = frozenset(("add", "append", "insert", "setdefault"))
 
@@ -259,6 +264,27 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
     return False  # a program makes it once
 
 
+def _varies_in(frame: Frame, node: cst.CSTNode, passed: Value, variation: Variation) -> bool:
+    """Whether what is passed at a place varies. A list that is passed whole is not another one because its items, which
+    a comprehension makes, differ from each other."""
+    if variation.detail == OF_ITEMS and _is_structure(passed):
+        location = variation.location
+        around = dict.fromkeys(frame.unit.around(node)) if location.unit is frame.unit else {}
+        if not any(
+            isinstance(each, _COMPREHENSIONS) and each in around for each in location.unit.around(location.node)
+        ):
+            return False
+    return _varies_at(variation, frame, node)
+
+
+def _is_structure(value: Value) -> bool:
+    match value:
+        case OneOf(alternatives):
+            return any(map(_is_structure, alternatives))
+        case _:
+            return isinstance(value, Sequence | Dict)
+
+
 def _is_full_in_loop(filled: Location, node: cst.CSTNode) -> bool:
     """Whether a list is read by the loop that fills it, where it is as long each time."""
     for outside in filled.unit.around(filled.node):
@@ -301,7 +327,7 @@ def report_feed(
     varying = [(value, where) for value, where in given if variations_of(value)]
     if not varying or frame.context.kind is ContextKind.XLA or frame.context.pipeline or frame.loop:
         return
-    told = ((filtered(value, lambda variation: _varies_at(variation, frame, node)), where) for value, where in varying)
+    told = ((filtered(value, partial(_varies_in, frame, node, value)), where) for value, where in varying)
     varying = [(value, where) for value, where in told if variations_of(value)]
     if not varying:
         return

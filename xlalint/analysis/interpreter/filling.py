@@ -8,20 +8,18 @@ from itertools import pairwise
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Array, Sequence, Unknown, Value, Variation
-from ..domain.varying_shapes import FILLED, GROWN, JOINED, LAST, part_of_queue, variations_of, without
+from ..domain.values import Array, Instance, Sequence, Unknown, Value, Variation
+from ..domain.varying_shapes import COUNTED, FILLED, GROWN, JOINED, LAST, part_of_queue, variations_of, without
 from ..files.unit import Location
 from ..library.host_sizes import PIECES
 from ..program.queues import left_in_queues
 from ..record import replace
 from .contexts import NOT_TRACED
-from .fixed_lengths import empties, is_begun_at_times
+from .fixed_lengths import MAKERS, empties, is_begun_at_times, is_counted_off
 from .frames import Frame
 
 # The detail of what a loop within a loop fills, in a function that no loop calls: it stays as it is left.
 _HERE: Final = "here"
-# The methods that set an object up, each once.
-MAKERS: Final = frozenset(("__init__", "build", "setup", "__post_init__"))
 
 
 def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
@@ -40,8 +38,11 @@ def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
         at_times or _is_open(loop) or _is_over_words(loop, node) or _is_by_lengths(loop, node)
     ):
         return (Variation(FILLED, location, axis=0, detail="" if frame.looped else _HERE),)
-    kind = FILLED if is_begun_at_times(frame.unit, node, loop) else GROWN
-    return (Variation(kind, location, axis=0),)
+    if is_begun_at_times(frame.unit, node, loop):
+        return (Variation(FILLED, location, axis=0),)
+    cls = frame.bound.cls if isinstance(frame.bound, Instance) else None
+    detail = COUNTED if is_counted_off(frame.unit, node, loop, cls) else ""
+    return (Variation(GROWN, location, axis=0, detail=detail),)
 
 
 def put_behind(frame: Frame, node: cst.AugAssign | cst.Assign, before: Value, after: Value) -> Value:

@@ -1,18 +1,26 @@
 """Lists that a loop fills, where they are read: what the conditions there say of how long they are, and whether each
-iteration makes them anew."""
+iteration makes them anew. And loops that put as many into a list each time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import takewhile
+from itertools import chain, takewhile
 from operator import is_not
+from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.values import Class
 from ..files.unit import Location, Span4, Unit
 
 _AT_LEAST = (cst.GreaterThan, cst.GreaterThanEqual)
 _AT_MOST = (cst.LessThan, cst.LessThanEqual)
+# The methods that set an object up, each once.
+MAKERS: Final = frozenset(("__init__", "build", "setup", "__post_init__"))
+# What ends a loop, or an iteration, before it is over.
+_ENDS = (cst.Break, cst.Continue, cst.Return, cst.Try)
+# What a number of iterations is written with, which is the same where its names are.
+_OF_COUNTS = (cst.Name, cst.Attribute, cst.Integer, cst.BinaryOperation, cst.BaseBinaryOp)
 
 
 def is_as_long(unit: Unit, filled: cst.CSTNode, read: cst.CSTNode, loop: cst.For | cst.While) -> bool:
@@ -48,6 +56,68 @@ def is_begun_at_times(unit: Unit, filled: cst.CSTNode, loop: cst.For | cst.While
 
 def _is_conditional(unit: Unit, node: cst.CSTNode, loop: cst.For | cst.While) -> bool:
     return any(isinstance(around, cst.If) for around in takewhile(partial(is_not, loop), unit.around(node)))
+
+
+def is_counted_off(unit: Unit, filled: cst.CSTNode, loop: cst.For | cst.While, cls: Class | None) -> bool:
+    """Whether a loop puts as many into a list each time that its function comes to it: `for _ in range(size): ..`,
+    where the loops around it leave the number as it is; and nothing leaves the loop before, or an iteration of it.
+    `cls`: that of the method that the loop stands in."""
+    match loop:
+        case cst.For(iter=cst.Call(func=cst.Name(value="range"), args=args), orelse=None):
+            parts = [part for arg in args for part in cst.within(arg.value)]
+        case _:
+            return False
+    if any(isinstance(part, _ENDS) for part in cst.within(loop.body)) or _is_conditional(unit, filled, loop):
+        return False
+    if not all(isinstance(part, _OF_COUNTS) for part in parts):
+        return False
+    attributes = [part for part in parts if isinstance(part, cst.Attribute)]
+    own = [part for part in attributes if isinstance(part.value, cst.Name) and part.value.value == "self"]
+    names = {part.value for part in parts if isinstance(part, cst.Name)} - {part.attr.value for part in attributes}
+    if own:
+        names.discard("self")
+        if cls is None or not all(_is_set_up_once(unit, part, cls) for part in own):
+            return False
+    outer: cst.CSTNode | None = None
+    for around in unit.around(loop):
+        match around:
+            case cst.For() | cst.While():
+                outer = around
+            case cst.FunctionDef() | cst.Lambda() | cst.ClassDef():
+                break
+    return not names or (outer is not None and names.isdisjoint(_bound_in(outer)))
+
+
+def _is_set_up_once(unit: Unit, held: cst.Attribute, cls: Class) -> bool:
+    """Whether no method of a class assigns to an attribute, but those that set an object up."""
+    methods = [method.node for method in cls.functions.values() if method.name not in MAKERS]
+    for part in chain.from_iterable(map(cst.within, methods)):
+        match part:
+            case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target):
+                if any(_is_named(unit, inner, held) for inner in cst.within(target)):
+                    return False
+    return True
+
+
+def _is_named(unit: Unit, node: cst.CSTNode, held: cst.Attribute) -> bool:
+    return isinstance(node, cst.Attribute) and unit.compact(node) == unit.compact(held)
+
+
+def _bound_in(block: cst.CSTNode) -> set[str]:
+    """The names that something is bound to in a block."""
+    bound: set[str] = set()
+    for part in cst.within(block):
+        match part:
+            case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target):
+                pass
+            case cst.For(target=target) | cst.NamedExpr(target=target):
+                pass
+            case cst.AsName(name=target):
+                pass
+            case _:
+                continue
+        bound |= {inner.value for inner in cst.within(target) if isinstance(inner, cst.Name)}
+    return bound
 
 
 def is_emptied_when_due(unit: Unit, filled: Location, read: cst.CSTNode, asked: frozenset[Location]) -> bool:

@@ -26,7 +26,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import STEPS, filtered, told_apart, variations_of
+from ..domain.varying_shapes import STEPS, filtered, one_by_one, told_apart, variations_of
 from ..files.unit import Location
 from ..library import api
 from ..library.datasets import DATASET
@@ -92,11 +92,11 @@ class Iteration(Interpreter):
             case ApiObject():
                 return api.call_method(iterable, "__iter__", {}, location)
             case Sequence(kind, tuple(items)) if frame.context.kind in NOT_TRACED and not frame.module.written:
-                return element_of(Sequence(kind, told_apart(items, location))) or UNKNOWN
+                return one_by_one(element_of(Sequence(kind, told_apart(items, location))) or UNKNOWN)
             case Sequence(element=Instance() as record) if frame.context.kind in NOT_TRACED:
                 return self._record_in_loop(frame, record, node)
             case Sequence():
-                return element_of(iterable) or UNKNOWN
+                return one_by_one(element_of(iterable) or UNKNOWN)
             case Static(list() | tuple() as constant) if frame.context.kind in NOT_TRACED and not frame.module.written:
                 return element_of(Sequence("list", told_apart(_items_of(constant), location))) or STATIC
             case Dict() | Static():

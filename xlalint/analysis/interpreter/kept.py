@@ -25,7 +25,7 @@ from ..domain.values import (
 )
 from ..files.unit import Location, Unit
 from .events import KeepState
-from .filling import MAKERS
+from .fixed_lengths import MAKERS
 from .frames import Frame
 from .interface import Interpreter
 

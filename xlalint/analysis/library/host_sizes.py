@@ -10,7 +10,7 @@ from ..domain.counts import Rows, fills_batches, is_multiple, plus
 from ..domain.joins import element_of
 from ..domain.kinds import rows_of, united
 from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
-from ..domain.varying_shapes import EVEN, GROWN, LAST, RESIZED, ROWS, filtered, variations_of, varied
+from ..domain.varying_shapes import EVEN, GROWN, LAST, OF_ITEMS, RESIZED, ROWS, filtered, variations_of, varied
 from ..files.unit import Location
 from ..record import replace
 from .host_shapes import READ
@@ -247,7 +247,8 @@ def _changing(number: Value | None, location: Location, looped: bool) -> Variati
     """What makes a number another one each time: not a loop that is over, in a function that runs once."""
     if not isinstance(number, Static):
         return None
-    return next((each for each in number.varies if looped or not _is_over(each.location, location)), None)
+    changing = [each for each in number.varies if looped or not _is_over(each.location, location)]
+    return min(changing, key=lambda each: each.detail == OF_ITEMS, default=None)
 
 
 def _is_over(counted: Location, location: Location) -> bool:
@@ -273,8 +274,9 @@ def _of_size(number: Variation, axis: int | None, location: Location) -> Variati
     if number.kind == "number" and number.detail == RESIZED:
         return Variation(RESIZED, number.location, axis=axis)
     if number.kind == GROWN:
-        return Variation(GROWN, number.location, axis=axis, shapes=number.shapes)
-    return Variation("sized", location, axis=axis, shapes=number.shapes)
+        return Variation(GROWN, number.location, axis=axis, shapes=number.shapes, detail=number.detail)
+    detail = OF_ITEMS if number.detail == OF_ITEMS else ""
+    return Variation("sized", location, axis=axis, shapes=number.shapes, detail=detail)
 
 
 def _is_single(arguments: Mapping[str, Value], count: int) -> bool:

@@ -28,7 +28,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, RESIZED, of_sizes, sized_by, variations_of, varied
+from ..domain.varying_shapes import LAST, RESIZED, is_counted, of_sizes, sized_by, variations_of, varied
 from ..record import replace
 from . import datasets as pipelines
 from . import tokenizers as texts
@@ -171,7 +171,10 @@ def _shape_of(owner: Value) -> Sequence:
     if not varies:
         return Sequence("tuple", None if rank is None else (STATIC,) * rank, STATIC)
     sizes = tuple(
-        Variation("number", each.location, detail=each.kind if each.kind in (LAST, RESIZED) else "") for each in varies
+        each
+        if is_counted(each)
+        else Variation("number", each.location, detail=each.kind if each.kind in (LAST, RESIZED) else "")
+        for each in varies
     )
     return Sequence("tuple", None, Static(varies=sizes))
 

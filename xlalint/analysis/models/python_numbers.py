@@ -27,7 +27,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import of_sizes, variations_of
+from ..domain.varying_shapes import is_counted, of_sizes, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.counting import rows
@@ -117,7 +117,10 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
             return interpreter.invoke(frame, FunctionValue(method, bound=value), Arguments(), node)
         case _:
             varies = value.varies if isinstance(value, Tensor | Structure | Array | Unknown) else ()
-            return interpreter.number(frame, node) if of_sizes(varies) else STATIC
+            sizes = of_sizes(varies)
+            if sizes and all(map(is_counted, sizes)):  # it has the length of the list that it is made of
+                return Static(varies=sizes)
+            return interpreter.number(frame, node) if sizes else STATIC
 
 
 def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
