@@ -2,7 +2,9 @@
 
 ## What it does
 Reports calls of a `tf.function` that takes an optimizer as an argument, if an earlier call passed another one: two
-networks with an optimizer each, a loop over folds or learning rates, a function that trains once for each call.
+networks with an optimizer each, a loop over folds, learning rates or pairs of models and optimizers, a function that
+trains once for each call. The function may be a method, or what `tf.function(f)` or a function of the program makes,
+where one name stands for one of them. The calls may be in another `tf.function`.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU, with Keras 3.15 and with Keras 2 (tf_keras 2.21), also its legacy optimizers. An
@@ -16,7 +18,9 @@ without XLA.
 | the first optimizer again, for another shape | works |
 | a second one that has its variables: `build`, or a step that runs eagerly | works |
 | a second `SGD` without momentum, which keeps no variables | works |
-| a second one, to a `tf.function` of its own | works |
+| a second one, to a `tf.function` of its own, or to the method of another object | works |
+| a second one in a call of the same `tf.function` inside another one | raises |
+| the first one again, for a model whose variables it does not know | raises another error: "Unknown variable" |
 
 ## Example
     for rate in (0.1, 0.01):
@@ -32,7 +36,8 @@ without XLA.
 ## Not flagged
 - Optimizers that host code builds, has take a step, or compiles a model with.
 - Calls of which a condition decides which one runs.
-- Methods, and functions that other code makes: each object, and each call, has a function of its own.
+- Functions and objects that no name stands for alone: each object, and each call of what makes a function, has its own.
+- An optimizer that an object's attribute is set to: its method is not traced again for that alone.
 
 ## Fix safety
 None is offered: the code does not show for which variables the optimizer is.
@@ -63,6 +68,17 @@ def network():
     return keras.Sequential([keras.Input([3]), keras.layers.Dense(1)])
 
 x, y = tf.ones([4, 3]), tf.ones([4, 1])
+"""
+UPDATE = STEP.replace("@tf.function(jit_compile=True)\ndef step", "def update")
+METHOD = f"""{UPDATE}
+class Gan:
+    def __init__(self):
+        self.generator, self.critic = network(), network()
+        self.first, self.second = keras.optimizers.Adam(), keras.optimizers.Adam()
+
+    @tf.function(jit_compile=True)
+    def step(self, model, optimizer):
+        return update(model, optimizer, x, y)
 """
 SINGLETON = Breaks("tf.function only supports singleton tf.Variables")
 HELP = "optimizer.build(model.trainable_variables)  # before the call"
@@ -126,6 +142,60 @@ for _ in range(3):
             ["step(model, optimizer(), x, y)"],
             SINGLETON,
             why="a function that a loop calls",
+        ),
+        Bad(
+            f"""{METHOD}
+    def train(self):
+        for _ in range(2):
+            self.step(self.generator, self.first)
+            self.step(self.critic, self.second)
+
+Gan().train()
+""",
+            ["self.step(self.critic, self.second)"],
+            SINGLETON,
+            why="a method of one object",
+        ),
+        Bad(
+            f"""{UPDATE}
+def compiled():
+    return tf.function(update, jit_compile=True)
+
+step = compiled()
+models, optimizers = [network() for _ in range(3)], [keras.optimizers.Adam() for _ in range(3)]
+for model, optimizer in zip(models, optimizers):
+    step(model, optimizer, x, y)
+""",
+            ["step(model, optimizer, x, y)"],
+            SINGLETON,
+            why="one of a list in each iteration, for a function that another one makes",
+        ),
+        Bad(
+            f"""{UPDATE}
+step = tf.function(update, jit_compile=True)
+pairs = {{"first": (network(), keras.optimizers.Adam()), "second": (network(), keras.optimizers.RMSprop())}}
+for epoch in range(2):
+    for name, (model, optimizer) in pairs.items():
+        print(name, step(model, optimizer, x, y))
+""",
+            ["step(model, optimizer, x, y)"],
+            SINGLETON,
+            why="one of a dict in each iteration",
+        ),
+        Bad(
+            f"""{STEP}
+generator, critic = network(), network()
+first, second = keras.optimizers.Adam(), keras.optimizers.Adam()
+
+@tf.function(jit_compile=True)
+def both():
+    return step(generator, first, x, y) + step(critic, second, x, y)
+
+both()
+""",
+            ["step(critic, second, x, y)"],
+            SINGLETON,
+            why="in the trace of another function",
         ),
     )
     good = (
@@ -191,6 +261,53 @@ step(model, optimizer, x[:2], y[:2])
 """,
             Runs(),
             why="another trace with the same optimizer",
+        ),
+        Good(
+            f"""{METHOD}
+    def train(self):
+        self.second.build(self.critic.trainable_variables)
+        self.step(self.generator, self.first)
+        self.step(self.critic, self.second)
+
+Gan().train()
+""",
+            Runs(),
+            why="the second one has its variables",
+        ),
+        Good(
+            f"""{METHOD}
+    def train(self):
+        self.step(self.generator, self.first)
+
+one, two = Gan(), Gan()
+one.train()
+two.train()
+one.step(one.generator, one.first)
+two.step(two.generator, two.first)
+""",
+            Runs(),
+            why="each object has a function of its own",
+        ),
+        Good(
+            f"""{UPDATE}
+for _ in range(2):
+    step = tf.function(update, jit_compile=True)
+    step(network(), keras.optimizers.Adam(), x, y)
+""",
+            Runs(),
+            why="each iteration makes the function, too",
+        ),
+        Good(
+            f"""
+import sys
+{STEP}
+model = network()
+optimizer = {{1: keras.optimizers.Adam(), 2: keras.optimizers.RMSprop()}}[min(len(sys.argv), 2)]
+for rows in (x, x[:2]):
+    step(model, optimizer, rows, y[:1])
+""",
+            Runs(),
+            why="one of a table for all iterations",
         ),
     )
 

@@ -44,6 +44,9 @@ class UnitFile(Protocol):
     def text(self) -> str:
         """All that stands in the file."""
 
+    def unit(self, stretch: Stretch) -> Unit:
+        """The tree of a stretch."""
+
     def peek(self, stretch: Stretch) -> str:
         """The lines of a stretch as one text, not noted as read."""
 

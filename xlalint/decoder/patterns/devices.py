@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from ..pattern import Pattern, candidate, wording
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     # -- variables, resources, devices
+    Pattern(
+        wording(r"tf\.function only supports singleton tf\.Variables"),
+        "An optimizer creates its variables with its first step, which only the first call of a compiled function may"
+        " trace.",
+        (
+            candidate("XLA414", "an earlier call passed the function another optimizer"),
+            candidate("XLA409", "the function makes the optimizer"),
+        ),
+        beside=re.compile(r"optimizers?[\w/\\]*\.py\b|\bapply_gradients\b"),
+    ),
     Pattern(
         wording(
             r"failed to lift variable creations out of this tf\.function"
