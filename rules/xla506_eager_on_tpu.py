@@ -293,8 +293,7 @@ model.compile("adam", "mse", run_eagerly=True)
         match event:
             case TakeGradients(context=context, again=again) if context.kind is ContextKind.HOST:
                 yield Draft(
-                    f"`{brief(event.location.node)}` is not in a `tf.function`: XLA compiles nothing of this step, and "
-                    "each operation runs by itself",
+                    "this step is in no `tf.function`: XLA compiles nothing of it, and each operation runs by itself",
                     Effect.TPU,
                     "put this step into a function with `@tf.function`",
                     at_most=Severity.WARNING if again else Severity.INFO,
