@@ -18,7 +18,7 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 - A TPU cannot run a step on a batch of unknown size.
 - `evaluate` and `predict` with `steps`, and validation with `validation_steps`, start at the first batch each time:
   with as many steps as there are whole batches they compile one step, with one more (`math.ceil(n / 32)`) two.
-  Training with `steps_per_epoch` goes on where the epoch before has ended, and meets the smaller batch.
+  Training with `steps_per_epoch` goes on where the epoch before it has ended, and meets the smaller batch.
 - `jit_compile="auto"`, the default of Keras 3, compiles if Keras finds a GPU or a TPU and no distribution strategy.
   Such findings have the severity `info`. So have those of an `evaluate` or `predict` that nothing is seen to repeat,
   and those of `ImageDataGenerator` where `steps_per_epoch` is a written number, which may leave the smaller batch out.
@@ -35,7 +35,7 @@ If every example counts, pad the last batch: with the weight 0 in an evaluation,
 ## Not flagged
 - A number of elements that fills all batches, or else the program stops (`assert n % size == 0`); elements that repeat
   forever before they are batched; `take` of some batches.
-- Batches of a dataset that `steps` or `validation_steps` limits, unless their number is rounded up.
+- Batches of a dataset that `steps`, `validation_steps`, or `steps_per_epoch` in one epoch limits, unless rounded up.
 - Datasets that only eager code uses.
 
 ## Fix safety
@@ -332,11 +332,11 @@ train(np.ones((70, 4)), 32)
             f"""{MODEL}
 model.compile("sgd", "mse", jit_compile=True)
 {DATA}
-model.fit(dataset.repeat().batch(32), steps_per_epoch=2, validation_data=dataset.batch(32), validation_steps=70 // 32)
+model.fit(dataset.batch(32), steps_per_epoch=70 // 32, validation_data=dataset.batch(32), validation_steps=70 // 32)
 model.evaluate(dataset.batch(32), steps=70 // 32, verbose=0)
 """,
             Runs(2),
-            why="validation and evaluation end before the smaller batch; the other compilation is that of training",
+            why="one epoch, validation and evaluation end before the smaller batch: training and they compile once",
         ),
         Good(
             """

@@ -90,21 +90,23 @@ class Inputs:
             facts = Facts(digest, len(text), matters, names_rules(text), *named)
         else:
             facts = Facts(digest)
-        if not matters and not is_notebook(file.path):
+        if not matters:
             facts = self._leading(file, data, facts)
         self.facts[file.display] = facts
 
     @staticmethod
     def _leading(file: FileToCheck, data: bytes, facts: Facts) -> Facts:
         """What is known of a file that does not matter by itself; a script that cannot be read leads nowhere."""
-        facts = replace(facts, leads_to=names_imported(data))
-        if not says_it_runs(data):
+        notebook = is_notebook(file.path)
+        facts = facts if notebook else replace(facts, leads_to=names_imported(data))
+        if not (b"import" in data if notebook else says_it_runs(data)):
             return facts
         try:
             text = source_of(data, file.path, file.display).text
         except (OversizedSource, UnreadableSource):
             return facts
-        return replace(facts, size=len(text), runs=True)
+        leads_to = names_imported(text.encode("utf-8", "surrogatepass")) if notebook else facts.leads_to
+        return replace(facts, size=len(text), runs=True, leads_to=leads_to)
 
     def _data(self, path: Path) -> bytes:
         data = self.contents.get(path)

@@ -68,7 +68,7 @@ _WHOLE: Final = frozenset(
 )  # what makes arrays of another size each time
 _SIZES: Final = {"fit": 2, "evaluate": 2, "predict": 1}  # where the size of batches stands
 # The argument that says how many batches a step takes, where each run of it starts at the first. An epoch of
-# training goes on where the one before has ended, and meets the last batch (measured).
+# training, but the first, goes on where the one before has ended, and meets the last batch (measured).
 _LIMITS: Final = {
     ("fit", "test"): (13, "validation_steps"),
     ("fit_generator", "test"): (6, "validation_steps"),
@@ -393,7 +393,7 @@ def _run(
         value = arguments.get(0 if name in _FIRST else len(arguments.positional), name)
         datasets = [option for option in options(value) if is_dataset(option)] if value is not None else []
         limited = (method, step) in _LIMITS and _ends_early(frame, arguments, *_LIMITS[method, step])
-        if limited:
+        if limited or (method == "fit" and step == "train" and _is_one_short_epoch(frame, arguments)):
             datasets = [whole_batches(dataset) for dataset in datasets]
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
         where = arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])
@@ -432,6 +432,12 @@ def _are_counted(arguments: Arguments, method: str, images: Value | None) -> boo
     steps = None if place is None else arguments.get(place, "steps_per_epoch")
     written = isinstance(steps, Static) and type(steps.constant) is int
     return written and any(each.detail == IMAGES for each in variations_of(images))
+
+
+def _is_one_short_epoch(frame: Frame, arguments: Arguments) -> bool:
+    """Whether training ends before it goes on with what an epoch has left."""
+    once = arguments.get(3, "epochs") in (None, Static(1))
+    return once and _ends_early(frame, arguments, _EPOCHS["fit"], "steps_per_epoch")
 
 
 def _ends_early(frame: Frame, arguments: Arguments, position: int, name: str) -> bool:
