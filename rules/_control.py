@@ -9,7 +9,7 @@ from xlalint.analysis.interpreter.contexts import Context, Tracing
 from xlalint.linter.rule import reached
 
 REFUSED: Final = "this raises OperatorNotAllowedInGraphError"
-KERAS_3: Final = "Keras 3 traces without AutoGraph"
+KERAS_3: Final = "code that Keras 3 itself traces is not converted"
 # What the reader of a tensor is called in a message.
 READERS: Final = {
     "array index": "a NumPy array is indexed with",

@@ -27,7 +27,7 @@ CELLS: Final = ("import numpy as np\n%matplotlib inline", "import {}", "{}.train
 def flagged(folder: Path, module: str) -> list[str]:
     """The rules of warnings, and what they speak of, with a notebook that imports a module."""
     (folder / "nets.py").write_text(NETS, encoding="utf-8")
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "code", "source": cell.format(module), "metadata": {}, "outputs": [], "execution_count": None}
         for cell in CELLS
     ]

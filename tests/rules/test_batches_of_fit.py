@@ -112,6 +112,32 @@ few = tf.constant([[1.0, 2.0, 3.0, 4.0]] )
 model.fit(few, few * 2.0)
 """
     ),
+    "tensors whose rows are written where they are made": one(
+        f"""{HEAD}{MODEL}
+x, y = tf.random.normal((70, 4)), tf.ones([70, 1])
+model.fit(x, y, epochs=2)
+data = tf.data.Dataset.from_tensor_slices((x, y)).batch(16)
+model.fit(data, epochs=2)
+""",
+        ("XLA302", "model.fit("),
+        ("XLA302", "data = "),
+    ),
+    "tensors whose rows fill all batches": one(
+        f"""{HEAD}{MODEL}
+x, y = tf.random.normal((64, 4)), tf.fill([64, 1], 2.0)
+model.fit(x, y, epochs=2)
+model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(16), epochs=2)
+model.fit(tf.transpose(tf.ones([4, 70])), tf.ones([70]), batch_size=70, epochs=2)
+"""
+    ),
+    "several inputs that a comprehension takes from arrays": one(
+        f"""{HEAD}{MODEL}
+inputs, targets = [np.load("a.npy"), np.load("b.npy")], np.load("y.npy")
+rows = np.random.permutation(len(targets))[:-9]
+model.fit([inputs[number][rows] for number in range(2)], targets[rows], batch_size=8, epochs=2)
+""",
+        ("XLA302", "model.fit("),
+    ),
     "a new dimension in front, a part and a sum of a tensor": one(
         f"""{DIGITS}
 whole = tf.convert_to_tensor(test_x)

@@ -30,6 +30,8 @@ from .eager_steps import is_tape, step_context
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter, method_value
 
+# What ends the program. In a notebook it ends the cell, and the others may be run all the same.
+_EXITS: Final = frozenset(("sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"))
 _ALL_EXCEPTIONS: Final = frozenset(("builtins.Exception", "builtins.BaseException"))
 
 
@@ -72,6 +74,14 @@ class Statements(Interpreter):
 
     def _expression(self, frame: Frame, node: cst.Expr) -> None:
         self.evaluate(frame, node.value)
+        match node.value:
+            # Only what may be one is evaluated once more.
+            case cst.Call(
+                func=cst.Name("exit" | "quit") | cst.Attribute(attr=cst.Name("exit" | "_exit" | "abort")) as func
+            ) if not frame.unit.file.source.cells:
+                match self.evaluate(frame, func):
+                    case Api(name) if name in _EXITS:
+                        frame.env = None
 
     def _return(self, frame: Frame, node: cst.Return) -> None:
         value = NONE if node.value is None else self.evaluate(frame, node.value)

@@ -62,6 +62,8 @@ def _array(value: Value) -> Array | None:
             return Array(value.dtype, int(detail) if detail else None, tuple(v for v in varies if v.kind != ROWS))
         case Sequence(items=(first, *_)):
             return _array(first)
+        case Sequence(kind="list", items=None, element=Array() as first):
+            return first
         case Dict(entries, element):
             return next(filter(None, map(_array, (*entries.values(), *([] if element is None else [element])))), None)
         case _:

@@ -150,6 +150,8 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
     if name in _RESHAPING and (given := next(iter(arguments.values()), None)) is not None:
         result = varied(result, _reshaped(given, arguments))
     if name in _SIZES:
+        if isinstance(result, Tensor):
+            result = _of_written(name, arguments, result, location)
         return varied(result, tuple(_of_sizes(name, arguments, location, looped)))
     return result
 
@@ -176,6 +178,15 @@ def _of_rows(given: Value | None, made: Tensor, location: Location) -> Tensor:
         case Tensor(varies=varies):
             mark = tuple(each for each in varies if each.kind == ROWS)
     return replace(made, varies=united(made.varies, mark)) if mark else made
+
+
+def _of_written(name: str, arguments: Mapping[str, Value], made: Tensor, location: Location) -> Tensor:
+    """A new tensor whose number of rows is written where it is made."""
+    match next((arguments[parameter] for parameter in _SIZES[name] if parameter in arguments), None):
+        case Sequence(items=(Static(int() as rows), _, *_)) | Static((int() as rows, _, *_)) if rows > 1:
+            return replace(made, varies=united(made.varies, (Variation(ROWS, location, axis=0, detail=str(rows)),)))
+        case _:
+            return made
 
 
 def _sum_of(arrays: Sequence) -> Rows | None:
