@@ -45,6 +45,7 @@ from .fixed_lengths import MAKERS
 from .frames import Frame
 from .interface import Handlers, Models, Options
 from .kept import Keeping
+from .same_conditions import forget_sides
 
 _FIXED: Final = (Api, ClassValue, ModuleValue, Static, Unknown)
 
@@ -147,6 +148,7 @@ class Assignments(Keeping):
                     if value is not given:
                         self.writes.restated.update(one.cls for one in options(held) if isinstance(one, Instance))
                 self.set_attribute(frame, held, name, value, statement or target)
+                forget_sides(frame, name)
                 if name == "run_eagerly" and value == Static(True):
                     self._run_eagerly(frame, owner, held)
             case cst.Subscript():

@@ -18,6 +18,7 @@ from .events import AssertOn, BranchOn, JoinBranches
 from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
+from .same_conditions import note_sides, recall_sides
 from .set_from_outside import is_done_once, is_left_to_others
 from .single_iterations import loops_passed_once
 
@@ -54,6 +55,8 @@ class Branches(Interpreter):
                 continue
             told = bounded | asked if _holds_whole(node.test, taken) else bounded
             frame.env, frame.context, frame.bounded = dict(before), context, told
+            if known is None and tensor is None:
+                recall_sides(frame, node.test, test, taken=taken)
             narrow(self, frame, node.test, taken)
             more = known is None and _asks_for_more(frame, node.test, taken)
             narrowed = replace(frame.context, aside=True) if more else frame.context
@@ -89,6 +92,8 @@ class Branches(Interpreter):
                 if len(frame.returns) > returned and (afters[0] is None) != (afters[1] is None):
                     frame.branch_returns = Location(frame.unit, node.test)
         frame.env = join_environments(afters[0], afters[1])
+        if known is None and tensor is None:
+            note_sides(frame, node.test, test, *afters)
         if tensor is not None and frame.context.converted and frame.env is not None:
             _choose(frame.env, tensor, afters[0], afters[1])
 

@@ -250,6 +250,7 @@ class Frame(Struct, eq=False):
     returns: list[Value] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     half_bound: dict[str, tuple[Location, Value]] = field(default_factory=dict)
+    sides: dict[str, Any] = field(default_factory=dict)  # what those of conditions left, by how these are written
     outer_names: list[set[str]] = field(default_factory=list)
     passed: frozenset[str] = frozenset()  # parameters whose objects are older than the tensor loop around the call
     globals: set[str] = field(default_factory=set)
