@@ -91,6 +91,9 @@ class Creation(Record, eq=False):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Creation) and self._told == other._told
 
+    def __ne__(self, other: object) -> bool:  # as in `Location`
+        return not self == other
+
     def __hash__(self) -> int:
         return hash(self._told)
 

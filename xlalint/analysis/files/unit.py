@@ -278,6 +278,9 @@ class Location(Record, eq=False):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Location) and self.node is other.node
 
+    def __ne__(self, other: object) -> bool:  # msgspec compares by identity where it is not asked to compare
+        return not self == other
+
     def __hash__(self) -> int:
         return id(self.node)
 
