@@ -28,10 +28,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|The node `[^'\s]*/Assign` has inputs from different frames"
         ),
         "Tracing creates a variable, but a compiled function can only use existing variables.",
-        (
-            candidate("XLA409", "the function creates a variable"),
-            candidate("XLA414", "a later call passes another optimizer, which makes its variables then"),
-        ),
+        (candidate("XLA409", "the function creates a variable"),),
     ),
     Pattern(
         wording(r"No gradients provided for any variable"),
