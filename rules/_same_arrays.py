@@ -66,16 +66,8 @@ def _is_bound_between(first: Location, further: Location) -> bool:
     names = {part.value for arg in further.node.args for part in cst.within(arg.value) if isinstance(part, cst.Name)}
     start, end = sorted((unit.span(first.node), unit.span(further.node)))
     around = [each for each in unit.around(first.node) if isinstance(each, cst.FunctionDef | cst.Module)]
-    for part in cst.within(around[0]) if around else ():
-        match part:
-            case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target):
-                pass
-            case cst.For(target=target) | cst.AsName(name=target):
-                pass
-            case _:
-                continue
-        if start < unit.span(target) < end:
-            bound = {inner.value for inner in cst.within(target) if isinstance(inner, cst.Name)}
-            if not bound.isdisjoint(names):
-                return True
+    for target in cst.targets_in(around[0]) if around else ():
+        bound = {part.value for part in cst.within(target) if isinstance(part, cst.Name)}
+        if not bound.isdisjoint(names) and start < unit.span(target) < end:
+            return True
     return False

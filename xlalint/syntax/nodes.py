@@ -37,6 +37,16 @@ def within(node: CSTNode) -> Iterator[CSTNode]:  # noqa: F405
         pending.extend(reversed(here.children))
 
 
+def targets_in(block: CSTNode) -> Iterator[CSTNode]:  # noqa: F405
+    """What something is assigned to in a block: by a statement, a loop, a walrus, `with .. as` or `except .. as`."""
+    for part in within(block):
+        match part:
+            case AssignTarget(target=target) | AugAssign(target=target) | AnnAssign(target=target):  # noqa: F405
+                yield target
+            case For(target=target) | NamedExpr(target=target) | AsName(name=target):  # noqa: F405
+                yield target
+
+
 def names_in(target: CSTNode) -> Iterator[str]:  # noqa: F405
     """The names that an assignment to a target binds, those of an unpacking too."""
     match target:

@@ -91,12 +91,8 @@ def is_counted_off(unit: Unit, filled: cst.CSTNode, loop: cst.For | cst.While, c
 def _is_set_up_once(unit: Unit, held: cst.Attribute, cls: Class) -> bool:
     """Whether no method of a class assigns to an attribute, but those that set an object up."""
     methods = [method.node for method in cls.functions.values() if method.name not in MAKERS]
-    for part in chain.from_iterable(map(cst.within, methods)):
-        match part:
-            case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target):
-                if any(_is_named(unit, inner, held) for inner in cst.within(target)):
-                    return False
-    return True
+    targets = chain.from_iterable(map(cst.targets_in, methods))
+    return not any(_is_named(unit, inner, held) for target in targets for inner in cst.within(target))
 
 
 def _is_named(unit: Unit, node: cst.CSTNode, held: cst.Attribute) -> bool:
@@ -105,19 +101,8 @@ def _is_named(unit: Unit, node: cst.CSTNode, held: cst.Attribute) -> bool:
 
 def _bound_in(block: cst.CSTNode) -> set[str]:
     """The names that something is bound to in a block."""
-    bound: set[str] = set()
-    for part in cst.within(block):
-        match part:
-            case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target):
-                pass
-            case cst.For(target=target) | cst.NamedExpr(target=target):
-                pass
-            case cst.AsName(name=target):
-                pass
-            case _:
-                continue
-        bound |= {inner.value for inner in cst.within(target) if isinstance(inner, cst.Name)}
-    return bound
+    parts = chain.from_iterable(map(cst.within, cst.targets_in(block)))
+    return {part.value for part in parts if isinstance(part, cst.Name)}
 
 
 def is_emptied_when_due(unit: Unit, filled: Location, read: cst.CSTNode, asked: frozenset[Location]) -> bool:
