@@ -363,80 +363,9 @@ def loop(rate):
 notebook_launcher(loop, (1e-4,), num_processes=8)
 """,
     },
-    "a scope or nothing, around half of it": """\
-import contextlib
-import sys
-import tensorflow as tf
-
-strategy = tf.distribute.MirroredStrategy() if "--many" in sys.argv else None
-model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])  # finds XLA502
-with strategy.scope() if strategy else contextlib.nullcontext():
-    model.compile("adam", "mse")
-model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
-""",
-    "a scope that a context manager of the program enters": f"""{MIRRORED}
-import contextlib
-
-@contextlib.contextmanager
-def distributed(strategy):
-    if strategy is None:
-        yield
-    else:
-        with strategy.scope():
-            yield
-
-model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])  # finds XLA502
-with distributed(strategy):
-    model.compile("adam", "mse")
-model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
-""",
-    "a scope that an object enters, around half of it": f"""{MIRRORED}
-class Distributed:
-    def __init__(self, strategy):
-        self.scope = strategy.scope()
-
-    def __enter__(self):
-        self.scope.__enter__()
-
-    def __exit__(self, *error):
-        self.scope.__exit__(*error)
-
-model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])  # finds XLA502
-with Distributed(strategy):
-    model.compile("adam", "mse")
-model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
-""",
-    "a scope that a function enters for its caller": f"""{MIRRORED}
-def begin():
-    strategy.scope().__enter__()
-
-model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])  # finds XLA502
-begin()
-model.compile("adam", "mse")
-model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
-""",
 }
 
 CLEAN: Final[dict[str, Program]] = {
-    "a timer around what is created, a scope that a function enters for its caller": f"""{MIRRORED}
-import contextlib
-import time
-
-@contextlib.contextmanager
-def timed():
-    start = time.time()
-    yield
-    print(time.time() - start)
-
-def begin():
-    strategy.scope().__enter__()
-
-begin()
-with timed():
-    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
-model.compile("adam", "mse")
-model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
-""",
     "Python in a map that another program has": {
         "data.py": DATA.format(""),
         "train.py": f"""{NODE}
@@ -592,33 +521,6 @@ def step(x):
 @tf.function
 def run(x):
     return strategy.run(step, args=(x,))
-""",
-    "a scope that an object enters": f"""{MIRRORED}
-class Distributed:
-    def __init__(self, strategy):
-        self.scope = strategy.scope()
-
-    def __enter__(self):
-        self.scope.__enter__()
-
-    def __exit__(self, *error):
-        self.scope.__exit__(*error)
-
-with Distributed(strategy):
-    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
-    model.compile("adam", "mse")
-model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
-""",
-    "a scope or nothing": """\
-import contextlib
-import sys
-import tensorflow as tf
-
-strategy = tf.distribute.MirroredStrategy() if "--many" in sys.argv else None
-with strategy.scope() if strategy else contextlib.nullcontext():
-    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
-    model.compile("adam", "mse", jit_compile=not strategy)
-model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
 """,
     "several workers, one device each": """\
 import tensorflow as tf
