@@ -54,6 +54,8 @@ def found(folder: Path, test: str, program: str) -> list[str]:
         ("args.fast", f"if not args.fast:\n    {LOOP}else:\n    {LOOP}", []),
         ("not args.fast", f"if args.fast:\n    {LOOP}", []),
         ("not args.fast", f"if args.fast:\n    {LOOP.replace('step', 'fast')}", ["XLA302"]),  # the other way round
+        ("args.fast", f"if not args.fast:\n    {LOOP.replace('step', 'fast')}", ["XLA302"]),
+        ("args.fast", f"if not args.fast:\n    pass\nelse:\n    {LOOP.replace('step', 'fast')}", []),
         ("flag", f"if flag:\n    {LOOP}", []),
         ("args.mode == 'b'", f"if args.mode == 'b':\n    {LOOP}", []),
         ("args.fast", f"for epoch in range(3):\n  if args.fast:\n    {LOOP}  else:\n    {LOOP}", []),
