@@ -9,7 +9,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.kinds import leaves, options
 from ..domain.values import UNKNOWN, ApiObject, Creation, Function, Instance, Value
-from ..files.unit import Location
+from ..files.unit import Location, Span4
 from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.events import CreateAgain
 from ..interpreter.frames import Summary
@@ -246,12 +246,13 @@ def _choices(location: Location, loop: cst.CSTNode | None = None) -> list[cst.CS
 
 
 def _event(step: _Step, first: _Step | None) -> CreateAgain:
-    made = min(step.creations - (first.creations if first is not None else frozenset()) or step.creations, key=_order)
+    new = step.creations - (first.creations if first is not None else frozenset()) or step.creations
+    made = max(new, key=_order)  # of those that take turns the first may create its variables
     earlier = first.location if first is not None and first.location != step.location else None
     return CreateAgain(
         step.location, step.callee.context, None, False, name=step.function.qualname, made=made.location, first=earlier
     )
 
 
-def _order(made: Creation) -> tuple[str, int]:
-    return made.location.path, made.location.line
+def _order(made: Creation) -> tuple[str, Span4]:
+    return made.location.path, made.location.span
