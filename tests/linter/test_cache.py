@@ -135,7 +135,7 @@ def aged(file: Path) -> Path:
 
 def test_a_warm_run_reads_no_file_that_stayed_what_it_was(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     later = time.time_ns() + 3_600_000_000_000
-    monkeypatch.setattr("xlalint.linter.cache.time.time_ns", lambda: later)
+    monkeypatch.setattr("xlalint.sources.versions.time.time_ns", lambda: later)
     cold = run()
     monkeypatch.setattr("xlalint.linter.cache.digest_of", None)
     monkeypatch.setattr("xlalint.linter.inputs.read_bytes", None)
@@ -155,7 +155,7 @@ def test_what_was_written_a_moment_ago_is_read_again(tmp_path: Path) -> None:
 
 
 def test_a_change_that_keeps_size_and_time_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xlalint.linter.cache._GRAIN", -3_600_000_000_000)
+    monkeypatch.setattr("xlalint.sources.versions._GRAIN", -3_600_000_000_000)
     file = tmp_path / "a.py"
     for content in (b"x", b"y"):
         file.write_bytes(content)
@@ -242,7 +242,7 @@ def test_a_cache_that_came_with_a_checkout_is_not_believed(project: Path) -> Non
 
 
 def test_digests_of_others_are_not_believed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xlalint.linter.cache._GRAIN", -3_600_000_000_000)
+    monkeypatch.setattr("xlalint.sources.versions._GRAIN", -3_600_000_000_000)
     digests, file = project / "cache" / "digests", str(aged(project / "step.py"))
     first = Digests(digests)
     digest = first.of(file)

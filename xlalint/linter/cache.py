@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
-import time
 import zlib
 from collections.abc import Collection
 from pathlib import Path
@@ -23,6 +21,7 @@ from ..cache.keys import key_of
 from ..findings.findings import Backend, Finding
 from ..sources.reading import Jax, Strategies
 from ..sources.text import UnreadableSource, digest_of, read_bytes
+from ..sources.versions import Version, is_settled, version_of
 
 if TYPE_CHECKING:
     from ..analysis.files.files import Session
@@ -31,8 +30,6 @@ _KEPT: Final = 32  # entries; the oldest go first
 _KEPT_PARTS: Final = 400
 _DIGESTS: Final = "digests"  # the file of what was digested
 _MOST_DIGESTS: Final = 400_000
-# Times of files are no finer than this somewhere: what was written a moment ago may be written again unseen.
-_GRAIN: Final = 2_000_000_000
 
 
 class Entry(msgspec.Struct, forbid_unknown_fields=True):
@@ -61,7 +58,6 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     runs: bool = False
 
 
-_Stat: TypeAlias = tuple[int, int, int, int, int]
 # What files held, by their absolute paths: the digest of each, and its text.
 Texts: TypeAlias = dict[str, tuple[str, str]]
 
@@ -71,24 +67,23 @@ class Digests:
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
-        self._known: dict[str, tuple[_Stat, str]] = {}
-        self._fresh: dict[str, tuple[_Stat, str]] = {}
+        self._known: dict[str, tuple[Version, str]] = {}
+        self._fresh: dict[str, tuple[Version, str]] = {}
         with contextlib.suppress(msgspec.DecodeError, RecursionError):
             if file is not None:
-                self._known = msgspec.json.decode(read_sealed(file) or b"{}", type=dict[str, tuple[_Stat, str]])
+                self._known = msgspec.json.decode(read_sealed(file) or b"{}", type=dict[str, tuple[Version, str]])
 
     def of(self, path: str) -> str:
         """The digest of a file. Raises UnreadableSource."""
         try:
-            found = os.stat(path)
+            now = version_of(path)
         except (OSError, ValueError) as error:
             raise UnreadableSource(str(error)) from error
-        now = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
         known = self._fresh.get(path) or self._known.get(path)
-        if known is not None and known[0] == now and stat.S_ISREG(found.st_mode):
+        if known is not None and known[0] == now:
             return known[1]
         digest = digest_of(read_bytes(Path(path)))
-        if max(now[:2]) < time.time_ns() - _GRAIN:
+        if now is not None and is_settled(*now[:2]):
             self._fresh[path] = now, digest
         return digest
 

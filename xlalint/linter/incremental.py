@@ -392,8 +392,8 @@ class Records:
     def _texts_now(self, share: tuple[Path, ...], record: Record) -> Texts:
         """The texts of a partition's files, which are as they were when a record was made, or whose lines have
         moved."""
-        known = {read.path: (read.digest, self._text_of(read.path, read.digest)) for read in record.reads}
-        own = ((path, *known.get(path, (_NOTHING, None))) for path in map(str, share))
+        digests = {read.path: read.digest for read in record.reads}
+        own = ((path, digest, self._text_of(path, digest)) for path in map(str, share) if (digest := digests.get(path)))
         return {path: self._world.text_now(path, digest, text) for path, digest, text in own if text is not None}
 
     def _text_of(self, path: str, digest: str) -> str | None:

@@ -22,6 +22,7 @@ from ..linter.run import kept
 from . import meeting
 
 _IDLE: Final = 600.0  # seconds without a run after which the process ends
+_QUIET: Final = 60.0  # seconds without a run after which nobody is expected at once
 _LOOK: Final = 5.0  # seconds after which it sees whether anybody can still reach it
 _PATIENCE: Final = 5.0  # seconds for the other end to say what it wants
 _MOST_MEMORY: Final = 1_500_000  # kilobytes, with which it ends after a run
@@ -72,7 +73,8 @@ def _serve(path: str, state: object, run: Run) -> None:
 def _answer_all(listening: socket.socket, path: str, state: object, run: Run) -> None:
     session = Session()
     while True:
-        gc.collect()  # nobody waits for it now
+        gc.collect()  # what the last run left: all that was there before is frozen
+        gc.freeze()
         connection = _awaited(listening, path)
         if connection is None:
             return
@@ -86,9 +88,14 @@ def _answer_all(listening: socket.socket, path: str, state: object, run: Run) ->
 
 
 def _awaited(listening: socket.socket, path: str) -> socket.socket | None:
-    """The next who asks; None where nobody does, or can, any more, or the process is asked to end."""
-    since = time.monotonic()
-    while time.monotonic() - since < _IDLE and os.path.exists(path) and os.path.exists(os.curdir):
+    """The next who asks; None where nobody does, or can, any more, or the process is asked to end. After a while all
+    objects are looked through, which takes seconds in a large project."""
+    since, tidied = time.monotonic(), False
+    while (idle := time.monotonic() - since) < _IDLE and os.path.exists(path) and os.path.exists(os.curdir):
+        if idle > _QUIET and not tidied:
+            gc.unfreeze()
+            gc.collect()
+            tidied = True
         with suppress(TimeoutError):
             try:
                 return listening.accept()[0]

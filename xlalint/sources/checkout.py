@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-_MARKS: Final = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
+_GIT: Final = ".git"
+_MARKS: Final = ("pyproject.toml", _GIT, "setup.py", "setup.cfg")
 
 
 def project_root(folder: Path) -> Path | None:
@@ -17,7 +18,7 @@ def project_root(folder: Path) -> Path | None:
 
 def repository_root(folder: Path) -> Path | None:
     """The folder that a repository fills, that a folder lies in."""
-    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
+    return next((place for place in (folder, *folder.parents) if (place / _GIT).exists()), None)
 
 
 def checkout_of(folder: Path) -> Path:
@@ -28,27 +29,39 @@ def checkout_of(folder: Path) -> Path:
 
 
 class Projects:
-    """The folders that projects fill, as they are while one run asks for them."""
+    """The folders that projects and repositories fill, as they are while one run asks for them."""
 
     def __init__(self) -> None:
         self._roots: dict[Path, Path | None] = {}
+        self._repositories: dict[Path, Path | None] = {}
 
     def root(self, folder: Path) -> Path | None:
         """As `project_root` has it."""
-        if folder not in self._roots:
-            here = str(folder)
-            if any(os.path.exists(os.path.join(here, mark)) for mark in _MARKS):
-                self._roots[folder] = folder
-            else:
-                self._roots[folder] = None if folder == folder.parent else self.root(folder.parent)
-        return self._roots[folder]
+        return _nearest(folder, _MARKS, self._roots)
+
+    def repository(self, folder: Path) -> Path | None:
+        """As `repository_root` has it."""
+        return _nearest(folder, (_GIT,), self._repositories)
+
+
+def _nearest(folder: Path, marks: Iterable[str], known: dict[Path, Path | None]) -> Path | None:
+    """The nearest folder upward that holds one of some marks; which that is of others, is `known`."""
+    if folder not in known:
+        here = str(folder)
+        if any(os.path.exists(os.path.join(here, mark)) for mark in marks):
+            known[folder] = folder
+        else:
+            known[folder] = None if folder == folder.parent else _nearest(folder.parent, marks, known)
+    return known[folder]
 
 
 def folders_around(folder: Path, projects: Projects, checked: Path) -> Iterator[Path]:
     """The folders that a program may be started in of which a folder is part, nearest first: itself and those above it
     in its project, or else in the working directory, or else in what is `checked`."""
-    here = Path.cwd()
-    root = projects.root(folder) or (here if folder.is_relative_to(here) else checked)
+    root = projects.root(folder)
+    if root is None:
+        here = Path.cwd()
+        root = here if folder.is_relative_to(here) else checked
     yield folder
     if folder.is_relative_to(root):
         while folder != root:
@@ -76,7 +89,7 @@ def misleading(path: Path, file: int) -> str | None:
     inside = _below(real, os.path.realpath(checkout_of(Path(written).parent)))
     if inside is None:
         return "a link out of the project: it is not followed"
-    if ".git" in Path(inside).parts[:-1] or Path(inside).suffix != path.suffix:
+    if _GIT in Path(inside).parts[:-1] or Path(inside).suffix != path.suffix:
         return "a link to a file of another kind: it is not followed"
     return None
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Callable, Iterable
-from pathlib import PurePath
 from typing import Final
 
 from .outline import ClassOutline, FunctionOutline, ImportOutline, Outline, Stretch
@@ -25,12 +25,16 @@ def is_of_tests(path: str) -> bool:
 
 def is_among_tests(path: str) -> bool:
     """Whether a file stands in a folder of tests, or sets them up."""
-    return _FOLDERS.search(PurePath(path).as_posix()) is not None
+    return _FOLDERS.search(_slashed(path)) is not None
 
 
 def is_named_as_test(path: str) -> bool:
     """Whether a file has the name of a test."""
-    return _NAMES.search(PurePath(path).as_posix()) is not None
+    return _NAMES.search(_slashed(path)) is not None
+
+
+def _slashed(path: str) -> str:
+    return path.replace(os.sep, "/")
 
 
 def tests_nothing(outline: Outline, text_of: Callable[[Stretch], str]) -> bool:

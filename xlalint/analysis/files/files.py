@@ -6,7 +6,6 @@ Nothing here knows what a name means, so that several analyses of one project sh
 from __future__ import annotations
 
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +15,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
-from ...sources.checkout import Projects, folders_around, repository_root, together
+from ...sources.checkout import Projects, folders_around, together
 from ...sources.distributions import is_installed
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
 from ...sources.reading import Jax, Strategies, clusters_named, jax_named, source_of, strategies_named
 from ...sources.text import Source, UnreadableSource, digest_of, read_bytes
+from ...sources.versions import Version, is_settled, version_of
 from .dependencies import Reads, note_absent, note_all, note_name, note_offered, note_outline, noted_in
 from .file import File
 from .troubles import InternalTrouble, SyntaxTrouble
@@ -30,7 +30,6 @@ from .troubles import InternalTrouble, SyntaxTrouble
 _KEPT_TEXT: Final = 500_000
 # Lines of definitions that are kept as Python's own trees, which take about twelve hundred bytes each.
 _KEPT_LINES: Final = 6_000
-_GRAIN: Final = 2_000_000_000  # nanoseconds
 
 
 class Stopped(BaseException):
@@ -53,6 +52,7 @@ class Session:
     def __init__(self) -> None:
         self.stopped: Callable[[], bool] = lambda: False
         self._files: dict[Path, File] = {}
+        self._sources: dict[Path, tuple[Version, Source]] = {}  # of those that are not checked
         self.imports: dict[Path, Imports] = {}
         self.epoch = 0  # the same as long as modules are found where they were
         self.left: dict[str, list[Any]] = {}  # what partitions left, by key: those who run them know what that is
@@ -66,6 +66,21 @@ class Session:
         if before is None or before.source != source:
             self._files[source.path] = File(source, before)
         return self._files[source.path]
+
+    def source(self, path: Path, read: Callable[[], Source]) -> Source:
+        """What is in a file on the disk, which is read where it is not known to be what it was. Raises
+        UnreadableSource."""
+        try:
+            now = version_of(path)
+        except (OSError, ValueError):
+            now = None
+        known = self._sources.get(path)
+        if now is not None and known is not None and known[0] == now:
+            return known[1]
+        source = read()
+        if now is not None and is_settled(*now[:2]):
+            self._sources[path] = now, source
+        return source
 
     def begin(self, around: object) -> None:
         """A run begins. What files import is found anew where the folders have changed in which it was sought, or what
@@ -90,10 +105,6 @@ class Session:
                 return False
             self._folders[folder] = now, content
         return True
-
-    def forget(self, path: Path) -> None:
-        """Keep nothing of a file."""
-        self._files.pop(path, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,11 +222,16 @@ class Files:
                 return self._read(self.checked[path]())
             except UnreadableSource as error:  # it could be read a moment ago
                 return Loaded(None, None, failures=(InternalTrouble(str(path), str(error), ""),))
-        digest = None
-        try:
+        digest: str | None = None
+
+        def read() -> Source:
+            nonlocal digest
             data = read_bytes(path)
             digest = digest_of(data)
-            return self._read(source_of(data, path, str(path), linted=False))
+            return source_of(data, path, str(path), linted=False)
+
+        try:
+            return self._read(read() if self._session is None else self._session.source(path, read))
         except UnreadableSource:
             return Loaded(None, digest)  # not ours to report: resolution simply ends here
 
@@ -404,7 +420,7 @@ class Files:
     @cached_property
     def _repositories(self) -> frozenset[Path] | None:
         """Those of the checked files; None where some are in none."""
-        found = {repository_root(folder) for folder in {path.parent for path in self.checked}}
+        found = {self._projects.repository(folder) for folder in {path.parent for path in self.checked}}
         return None if None in found else frozenset(root for root in found if root is not None)
 
 
@@ -413,13 +429,12 @@ def _digest_of(folders: Iterable[Path]) -> str:
 
 
 def _time_of(folder: str) -> int | None:
-    """When a folder changed last, in nanoseconds, 0 where there is none; None where that was a moment ago, since times
-    are no finer than that somewhere."""
+    """When a folder changed last, in nanoseconds, 0 where there is none; None where that was a moment ago."""
     try:
         changed = os.stat(folder).st_mtime_ns
     except OSError:
         return 0
-    return changed if changed < time.time_ns() - _GRAIN else None
+    return changed if is_settled(changed) else None
 
 
 def _listing(folder: str) -> frozenset[str]:
