@@ -1,16 +1,23 @@
-"""A step runs eagerly, but a TPU runs only compiled programs.
+"""A step runs eagerly, so XLA compiles nothing of it, but a TPU runs only compiled programs.
 
 ## What it does
 Reports `model.compile(run_eagerly=True)` of a model under a `TPUStrategy`, and `strategy.run(step)` in eager code if
 `step` is a plain Python function. With a target (`--target tpu`), also code with a `tf.GradientTape` that no
 `tf.function` contains, as information where a script runs it once; what it does is then checked as if it were compiled.
-A model's own `train_step` counts, too, if it needs more than the data, so that Keras cannot call it.
+A model's own `train_step` counts, too, if it needs more than the data, so that Keras cannot call it. A step that
+nothing is seen to call is information where the program makes no `tf.function`.
+
+Reports `tf.config.run_functions_eagerly(True)` that stays on, and `run_eagerly=True`, for a TPU, and where the same
+program asks for `jit_compile=True`.
 
 ## What XLA does
 A TPU runs only what XLA compiled. Measured with TensorFlow 2.21: `TPUStrategy.run` raises "TPUStrategy.run(fn, ...)
 does not support pure eager execution" for a plain function that is called eagerly, and accepts a `tf.function`. With
 `run_eagerly=True`, Keras 3.15 passes such a plain function to `strategy.run`. The whole program was not run, for lack
 of a TPU. A `MirroredStrategy` trains eagerly (measured).
+
+`tf.config.run_functions_eagerly(True)` and `run_eagerly=True` outweigh `jit_compile=True`: no function and no model is
+compiled any more, also none that was compiled before. Then `TPUStrategy.run` in a `tf.function` raises, too.
 
 A step without `tf.function` compiles nothing: with three `Dense` layers and `Adam` it runs 219 operations one by one,
 143 ms on a CPU; with `@tf.function(jit_compile=True)` it is one program and takes 1.1 ms (measured).
@@ -29,7 +36,9 @@ A step without `tf.function` compiles nothing: with three `Dense` layers and `Ad
 
 ## Not flagged
 - `strategy.run` inside a `tf.function`, or of one.
-- Functions without a known caller, because a `tf.function` elsewhere may call them.
+- Functions without a known caller if the program has a `tf.function`, which may call them; methods that a library
+  calls.
+- `run_functions_eagerly(True)` under a condition, or before `run_functions_eagerly(False)`.
 - TensorFlow 1 programs, which build a graph first, and other strategies.
 - A `GradientTape` without a target, in tests, in an input pipeline, or in code that a `tf.function` runs, too.
 
@@ -41,16 +50,17 @@ A step without `tf.function` compiles nothing: with three `Dense` layers and `Ad
 - https://www.tensorflow.org/guide/tpu
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
 from xlalint.analysis.domain.values import ApiObject, FunctionValue, Static
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall, TakeGradients
-from xlalint.analysis.library.strategies import is_tpu
+from xlalint.analysis.library.strategies import is_tpu, runs_eagerly, told_eagerly
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Safety, Severity, Told
+from xlalint.syntax import nodes as cst
 
 from ._arguments import without_argument
 from ._strategies import made_note, method_of, model_strategy, strategy_in
@@ -79,6 +89,23 @@ def step(x, y):
 
 for x, y in data:
     step(x, y)
+"""
+MODEL: Final = """
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+"""
+UNCALLED: Final = """
+class Agent:
+    def __init__(self, model):
+        self.model = model
+        self.optimizer = tf.keras.optimizers.Adam()
+
+    def train(self, states, targets):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(self.model(states) - targets))
+        gradients = tape.gradient(loss, self.model.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
 """
 NEEDED: Final = "it needs a TPU"
 GRAPHS: Final = frozenset(
@@ -174,8 +201,131 @@ for x, y in data:
             target="tpu",
             why="it runs",
         ),
+        Bad(
+            """
+tf.config.run_functions_eagerly(True)
+
+@tf.function(jit_compile=True)
+def double(x):
+    return x * 2.0
+
+double(tf.ones([3]))
+""",
+            ["tf.config.run_functions_eagerly(True)"],
+            Runs(0),
+            effect=Effect.NAMED,
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            f"""{MODEL}
+model.compile("sgd", "mse", jit_compile=True, run_eagerly=True)
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]), verbose=0)
+""",
+            ['model.compile("sgd", "mse", jit_compile=True, run_eagerly=True)'],
+            Runs(0),
+            effect=Effect.NAMED,
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            f"""{MODEL}
+def train():
+    tf.config.experimental_run_functions_eagerly(True)
+    model.compile("sgd", "mse")
+    model.fit(tf.ones([8, 3]), tf.ones([8, 1]), verbose=0)
+
+if __name__ == "__main__":
+    train()
+""",
+            ["tf.config.experimental_run_functions_eagerly(True)"],
+            Runs(0),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
+model.compile("sgd", "mse", run_eagerly=True)
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]), verbose=0)
+""",
+            ['model.compile("sgd", "mse", run_eagerly=True)'],
+            Runs(0),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"{UNCALLED}",
+            ["tf.GradientTape() as tape"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            target="tpu",
+            why="nothing calls it",
+        ),
     )
     good = (
+        Good(
+            f"""{UNCALLED}
+@tf.function
+def evaluate(agent, x):
+    return agent.model(x)
+""",
+            None,
+            target="tpu",
+            why="a `tf.function` may call the step",
+        ),
+        Good(
+            UNCALLED.replace("class Agent:", "class Agent(Trained):").replace(
+                "class", "from trained import Trained\n\nclass", 1
+            ),
+            None,
+            target="tpu",
+            why="whoever wrote the class that it derives from may have the step compiled",
+        ),
+        Good(
+            """
+tf.config.run_functions_eagerly(True)
+print(tf.ones([3]))
+tf.config.run_functions_eagerly(False)
+
+@tf.function(jit_compile=True)
+def double(x):
+    return x * 2.0
+
+double(tf.ones([3]))
+""",
+            Runs(1),
+            why="compiled again",
+        ),
+        Good(
+            """
+import sys
+
+if len(sys.argv) > 5:
+    tf.config.run_functions_eagerly(True)
+
+@tf.function(jit_compile=True)
+def double(x):
+    return x * 2.0
+
+double(tf.ones([3]))
+""",
+            Runs(1),
+            why="a switch decides",
+        ),
+        Good(
+            """
+tf.config.run_functions_eagerly(True)
+
+@tf.function
+def double(x):
+    return x * 2.0
+
+double(tf.ones([3]))
+""",
+            Runs(0),
+            why="nobody asks for XLA",
+        ),
         Good(
             f"""{TPU}
 @tf.function
@@ -298,16 +448,27 @@ model.compile("adam", "mse", run_eagerly=True)
                     "put this step into a function with `@tf.function`",
                     at_most=Severity.WARNING if again else Severity.INFO,
                 )
+            case TakeGradients(context=context) if context.kind is ContextKind.OPEN:
+                yield Draft(
+                    "no `tf.function` here leads to this step: XLA compiles nothing of it, unless others compile it",
+                    Effect.TPU,
+                    "put this step into a function with `@tf.function`",
+                    at_most=Severity.INFO,
+                    uncompiled=True,
+                )
             case Program(steps=steps) if not any(step.api in GRAPHS for step in steps):
                 for step in steps:
                     yield from _eager(step)
+                yield from _switched(steps)
 
 
 def _eager(step: SetupCall) -> Iterator[Draft]:
     match step:
         case SetupCall(arguments={"run_eagerly": Static(True)}) if method_of(step) == "compile":
             strategy = model_strategy(step) or strategy_in(step.context.scope)
-            if strategy is not None and is_tpu(strategy):
+            if strategy is None:
+                yield _uncompiled(step)
+            elif is_tpu(strategy):
                 yield Draft(
                     "`run_eagerly=True` on a model under a TPU strategy: a TPU runs only compiled programs",
                     Effect.TPU,
@@ -326,3 +487,49 @@ def _eager(step: SetupCall) -> Iterator[Draft]:
                     location=step.location,
                     notes=made_note(strategy, "the strategy is created here"),
                 )
+
+
+def _uncompiled(step: SetupCall) -> Draft:
+    """Keras runs the steps of a model line by line, which no strategy is seen to keep from that."""
+    asks = step.arguments.get("jit_compile") == Static(True)
+    what = "`run_eagerly=True` has Keras run this model line by line, so that XLA compiles nothing"
+    return Draft(
+        f"{what}, `jit_compile=True` or not" if asks else what,
+        Effect.NAMED if asks else Effect.TPU,
+        f"remove `run_eagerly` from `{brief(step.node.func)}(..)`",
+        location=step.location,
+        at_most=Severity.WARNING,
+        told=Told.ALWAYS if asks else Told.FOR_TPU_ALONE,
+    )
+
+
+def _switched(steps: Sequence[SetupCall]) -> Iterator[Draft]:
+    """What stays switched to eager execution: by the last call that says so."""
+    switches = [step for step in steps if told_eagerly(step.api, step.arguments) is not None]
+    if not switches or not runs_eagerly(switches[-1].api, switches[-1].arguments) or _may_not_run(switches[-1]):
+        return
+    last = switches[-1]
+    asks = next((step for step in steps if step.arguments.get("jit_compile") == Static(True)), None)
+    what = f"`{brief(last.node)}` has every `tf.function` run line by line, so that XLA compiles nothing"
+    yield Draft(
+        what if asks is None else f"{what}, `jit_compile=True` or not",
+        Effect.TPU if asks is None else Effect.NAMED,
+        "remove it, or call it only to debug",
+        location=last.location,
+        notes=() if asks is None else (DraftNote(asks.location, "this asks for XLA"),),
+        at_most=Severity.WARNING,
+        told=Told.FOR_TPU if asks is None else Told.ALWAYS,
+    )
+
+
+def _may_not_run(step: SetupCall) -> bool:
+    """Whether a condition of its function decides if a call runs, other than that the file is run by itself."""
+    for node in step.location.unit.around(step.node):
+        match node:
+            case cst.FunctionDef():
+                return False
+            case cst.If(test=cst.Comparison(left=cst.Name("__name__"))):
+                continue
+            case cst.If() | cst.IfExp() | cst.Match() | cst.Try():
+                return True
+    return False

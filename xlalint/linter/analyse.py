@@ -388,8 +388,15 @@ class Analysis:
                 by_default = seen.keras_decides or seen.shown == LIBRARY.shown
                 old = by_default and self._folder_of(path) in self._of_tensorflow_1
                 return Exposed(Exposure.NONE, whole=seen.whole, keras_2=True) if old else seen
-            whole = told.whole and seen.whole
-            return Exposed(told.exposure, told.shown, whole, keras_2=seen.keras_2, told=True, trains=seen.trains)
+            return Exposed(
+                told.exposure,
+                told.shown,
+                whole=told.whole and seen.whole,
+                keras_2=seen.keras_2,
+                told=True,
+                trains=seen.trains,
+                functions=seen.functions,
+            )
 
         return exposed
 

@@ -120,7 +120,8 @@ class Candidate:
     turns out to be for TPUs, too, and `on_tpu_alone` where nothing else compiles the program; `withheld`: it says
     nothing where not; `unexposed`: how grave it is where nothing
     shows that XLA compiles the program; `lowered_by`: why it is no more than information, where its program is so;
-    `on_tensorflow`: TensorFlow may run the place, and it is about that; `on_jax`: what it says where JAX runs it."""
+    `on_tensorflow`: TensorFlow may run the place, and it is about that; `on_jax`: what it says where JAX runs it;
+    `uncompiled`: nothing where the program has a `tf.function`."""
 
     gravity: tuple[Severity, int]
     finding: Finding
@@ -132,6 +133,7 @@ class Candidate:
     lowered_by: tuple[str, ...] = ()
     on_tensorflow: bool = True
     on_jax: Said | None = None
+    uncompiled: bool = False
 
 
 _OUT_OF_PLAY: Final = frozenset((_CONVERTED, _DIRECT, _ON_HOST, _UNSEEN, _UNTRACED, _TAKEN))
@@ -262,8 +264,15 @@ class Dispatcher:
                     lowered_by = tuple(reason for reason, holds in _REASONS.items() if all(map(holds, handled)))
                     on_jax = said_on_jax(map(_about_jax, handled), severities.get(rule.code))
                     on_tensorflow = any(map(_is_on_tensorflow, handled))
+                    uncompiled = all(one.draft.uncompiled for one in handled)
                     by_target = {
-                        known: replace(one, lowered_by=lowered_by, on_tensorflow=on_tensorflow, on_jax=on_jax)
+                        known: replace(
+                            one,
+                            lowered_by=lowered_by,
+                            on_tensorflow=on_tensorflow,
+                            on_jax=on_jax,
+                            uncompiled=uncompiled,
+                        )
                         for known, one in told.items()
                     }
                     silent = replace(next(iter(by_target.values())), withheld=True)
@@ -361,6 +370,8 @@ def gravest_of(
     for candidate in candidates:
         of_tpu = exposed is not None and exposed(candidate.finding.path).tpu_alone and candidate.on_tpu_alone
         candidate = of_tpu or (tpu and candidate.on_tpu) or candidate
+        if candidate.uncompiled and exposed is not None and exposed(candidate.finding.path).functions:
+            continue
         told = None if candidate.withheld else _run_by(candidate, ran(candidate.finding.path))
         if told is None:
             continue
@@ -427,7 +438,8 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     if unseen or reasons:
         untraced = kind == ContextKind.OPEN and not {_UNUSED, _INFERRED}.isdisjoint(reasons)
         out_of_play = not _OUT_OF_PLAY.isdisjoint(reasons)
-        least = Severity.INFO if untraced or out_of_play or exposed.eager else candidate.unexposed
+        line_by_line = exposed.eager and kind != ContextKind.HOST
+        least = Severity.INFO if untraced or out_of_play or line_by_line else candidate.unexposed
         severity = min(severity, least)
         lowered = unseen and least < finding.severity
         finding = replace(finding, severity=least)

@@ -174,8 +174,8 @@ class Draft:
     location was handled: all must answer the same, else there is no fix. Without a `help`, the rewrite's text is the
     help. `unconverted`: it holds only because AutoGraph converts no control flow here. `loses_xla`: the code runs, and
     XLA does not compile it, which matters to those alone who ask for XLA. `keras_3`: it is so where Keras 3 runs the
-    program, which nobody says. `jax`: what becomes of it where Keras runs on
-    JAX; None: it is about TensorFlow. `on_jax_alone`: it is not about TensorFlow.
+    program, which nobody says. `jax`: what becomes of it where Keras runs on JAX; None: it is about TensorFlow.
+    `on_jax_alone`: it is not about TensorFlow. `uncompiled`: it is told only of a program that makes no `tf.function`.
     """
 
     message: str
@@ -192,6 +192,7 @@ class Draft:
     keras_3: bool = False
     jax: OnJax | None = None
     on_jax_alone: bool = False
+    uncompiled: bool = False
 
 
 # For all operations of `tf.raw_ops` that no function stands for.

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Api, ApiObject, Dependence, FunctionValue, Origin, Tensor, Unknown, Value
+from ..domain.values import Api, ApiObject, ClassValue, Dependence, FunctionValue, Origin, Tensor, Unknown, Value
 from ..files.unit import Location
+from ..library.optimizers import OPTIMIZES
 from ..record import replace
 from .contexts import HOST, Context, ContextKind
 from .events import TakeGradients
@@ -18,6 +20,7 @@ from .interface import Interpreter
 
 _TAPE: Final = "tf.GradientTape"
 _TAPE_MAKER: Final = Api(_TAPE)
+_CALL_NOTHING: Final = tuple(map(Api, ("abc.ABC", "builtins.object", "tf.Module")))
 _GRAPHS: Final = (ContextKind.GRAPH, ContextKind.XLA)
 
 
@@ -46,7 +49,11 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
     context = frame.context
     if interpreter.options.target is None or context.pipeline or frame.module.is_test:
         return context
-    if context.kind in (ContextKind.HOST, *_GRAPHS):  # also behind another tape, which says what the rest is
+    uncalled = context.kind is ContextKind.OPEN and _is_own_step(frame)
+    if uncalled or context.kind in (
+        ContextKind.HOST,
+        *_GRAPHS,
+    ):  # also behind another tape, which says what the rest is
         again = frame.python_loop > 0 or frame.function is not None
         interpreter.emit(frame, TakeGradients, node.items[0], order=interpreter.order_of(node.items[0]), again=again)
     if context.kind is ContextKind.GRAPH:
@@ -61,6 +68,18 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
     step = replace(context, kind=ContextKind.XLA, autograph=True, entry=entry, eager=True)
     report_feed(interpreter, frame, step, _read(frame, node.body), node.items[0], node)
     return step if context.kind is ContextKind.HOST else context
+
+
+def _is_own_step(frame: Frame) -> bool:
+    """Whether a function has an optimizer take a step, and no decorator or library's class has the function called."""
+    function = frame.function
+    if function is None or function.decorator_texts:
+        return False
+    classes = () if function.owner is None else function.owner.mro
+    bases = chain.from_iterable(cls.bases for cls in classes if not isinstance(cls, str))
+    return all(isinstance(base, ClassValue) or base in _CALL_NOTHING for base in bases) and any(
+        isinstance(node, cst.Attribute) and node.attr.value in OPTIMIZES for node in cst.within(function.node.body)
+    )
 
 
 def begin_step(interpreter: Interpreter, frame: Frame, body: cst.BaseSuite) -> None:

@@ -13,7 +13,7 @@ from ...syntax import nodes as cst
 from ..domain.kinds import options
 from ..domain.values import UNKNOWN, ApiObject, Static, Structure, Tensor, Unknown, Value
 from ..files.unit import Location
-from ..library.optimizers import has_state
+from ..library.optimizers import OPTIMIZES, has_state
 from ..library.strategies import RUNS, sets_up
 from ..program.backends import NAMES
 from ..program.signs import Shows, Sign
@@ -28,7 +28,6 @@ _OF_LIBRARIES: Final = (HostRead, IterateOver, TruthOf)
 # The libraries whose calls rules judge, and Python's own.
 _SEEN: Final = frozenset(("tf", "tnp", "keras", "tf_keras", "np", "scipy", *sys.stdlib_module_names, *dir(builtins)))
 _KERAS: Final = frozenset(("keras", "keras_cv", "keras_hub", "keras_nlp"))  # what imports Keras
-_OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
 
 
 class Reporting(Interpreter):
@@ -153,7 +152,7 @@ class Reporting(Interpreter):
         for optimizer in (owner, bound.get("optimizer")):
             if isinstance(optimizer, ApiObject) and optimizer.made is not None and has_state(optimizer):
                 frame.summary.optimized.append(optimizer.made)
-        if method in _OPTIMIZES and not compiled:
+        if method in OPTIMIZES and not compiled:
             frame.summary.trains = True
             self.show(frame, Shows.TRAINING, node, "an optimizer's step")
         if not inside and (

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ...syntax import nodes as cst
 from ..domain.values import ApiObject, Static, Value
 from .api import kind_of
+
+# The methods with which an optimizer takes a step.
+OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
 
 
 def is_optimizer(value: Value) -> bool:

@@ -58,6 +58,7 @@ _FUNCTIONS: Final = frozenset(
         "tf.Session",
         "tf.config.experimental_connect_to_cluster",
         "tf.config.experimental_connect_to_host",
+        "tf.config.experimental_run_functions_eagerly",
         "tf.config.run_functions_eagerly",
         "tf.config.set_soft_device_placement",
         "tf.data.FixedLengthRecordDataset",
@@ -121,7 +122,6 @@ OF_OTHERS: Final = frozenset(("to_tf_dataset", "prepare_tf_dataset"))
 
 
 @cache
-@cache
 def sets_up(name: str) -> bool:
     """Whether a call of this canonical name sets a program up."""
     if name in _FUNCTIONS or _STRATEGY.match(name):
@@ -133,7 +133,6 @@ def sets_up(name: str) -> bool:
     return kind is not None and method in _METHODS.get(kind, ())
 
 
-@cache
 @cache
 def shows_xla(name: str) -> bool:
     """Whether nobody calls this, by its canonical name, but for what XLA compiles."""
@@ -157,7 +156,12 @@ def turns_clustering_on(name: str, arguments: Mapping[str, Value]) -> bool:
 
 def runs_eagerly(name: str, arguments: Mapping[str, Value]) -> bool:
     """Whether a call has TensorFlow run what `tf.function` makes line by line, compiled by XLA or not (measured)."""
-    return name in _EAGER_SWITCHES and Static(True) in (arguments.get("run_eagerly"), arguments.get("*0"))
+    return told_eagerly(name, arguments) == Static(True)
+
+
+def told_eagerly(name: str, arguments: Mapping[str, Value]) -> Value | None:
+    """What a call says of whether TensorFlow does so; None of a call that says nothing of it."""
+    return (arguments.get("run_eagerly") or arguments.get("*0")) if name in _EAGER_SWITCHES else None
 
 
 def places_softly(name: str, arguments: Mapping[str, Value]) -> bool:

@@ -115,6 +115,7 @@ _RETRACING: Final = frozenset(("experimental_relax_shapes", "reduce_retracing"))
 
 def _function(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     function = arguments.get(0, "func")
+    interpreter.show(frame, Shows.FUNCTIONS, node, "`tf.function`")
     if function is None:
         report_compilation(interpreter, frame, arguments, node, later=True)
         # What was said of these settings here holds wherever it is called.

@@ -21,7 +21,7 @@ class Exposed(Struct, frozen=True):
     compiles it; `told`: a setting says so of the program; `trains`: it trains a model, or XLA
     compiles something of it for certain; `eager`: TensorFlow runs its functions line by line, and traces none;
     `symbolic`: Keras traces layers to make models of them; `traced`: it does, or code becomes a graph;
-    `soft`: what a TPU has no kernel for runs on its host."""
+    `functions`: it makes a `tf.function`; `soft`: what a TPU has no kernel for runs on its host."""
 
     exposure: Exposure
     shown: str = ""
@@ -36,6 +36,7 @@ class Exposed(Struct, frozen=True):
     symbolic: bool = False
     traced: bool = False
     soft: bool = False
+    functions: bool = False
 
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)
@@ -94,6 +95,7 @@ def exposures(
     symbolic = graph.programs({graph.unit[file]: True for file, _ in graph.of(Shows.SYMBOLIC)}).keys()
     traced = symbolic | graph.programs({graph.unit[file]: True for file, _ in graph.of(Shows.GRAPHS)}).keys()
     soft = graph.programs({graph.unit[file]: True for file, _ in graph.of(Shows.SOFT)}).keys()
+    functions = graph.programs({graph.unit[file]: True for file, _ in graph.of(Shows.FUNCTIONS)}).keys()
     whole, eager = graph.used_by_scripts(is_installed), graph.eager()
     found |= {file: _LINE_BY_LINE for file, unit in graph.unit.items() if unit in eager}
     return {
@@ -105,6 +107,7 @@ def exposures(
             symbolic=unit in symbolic,
             traced=unit in traced,
             soft=unit in soft,
+            functions=unit in functions,
             tpu_alone=of.exposure is Exposure.CERTAIN and unit not in on_others and file not in fragments,
         )
         for file, of in found.items()

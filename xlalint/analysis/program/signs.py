@@ -27,6 +27,7 @@ class Shows(StrEnum):
     EAGER = "eager"  # a script has TensorFlow run its functions line by line
     SYMBOLIC = "symbolic"  # models are made of Keras's inputs, which layers are traced with
     GRAPHS = "graphs"  # a `tf.function`, a loop of Keras, or a layer in a sequence of layers
+    FUNCTIONS = "functions"  # a `tf.function`
     SOFT = "soft"  # operations without a kernel for a TPU run on its host
     KERAS_2 = "keras 2"  # the program does not run on Keras 3
     TRAINING = "training"  # a model is trained, and nothing else is said
