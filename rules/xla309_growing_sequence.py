@@ -3,7 +3,7 @@
 ## What it does
 Reports `tf.concat` and similar calls in a Python loop that append to the result of the previous iteration, if the
 result is an argument of a compiled function. Most often this is text generation. Also reports slices of varying length
-that a loop cuts: `signal[:n]`.
+that a loop cuts: `signal[:n]`. With a target, a Keras model that host code calls line by line counts as compiled.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU: five steps over a sequence that grows by one compile five times. Five steps over
@@ -203,6 +203,22 @@ for _ in range(4):
             ["np.concatenate([frames, model.predict(frames, verbose=0)[:, -1:]], axis=1)"],
             Runs(4),
             why="what a model predicts is appended to what it is given next",
+        ),
+        Bad(
+            """
+import keras
+
+model = keras.Sequential([keras.Input((None,)), keras.layers.Embedding(9, 4), keras.layers.Dense(9)])
+tokens = tf.ones([1, 1], tf.int32)
+for _ in range(4):
+    new = tf.argmax(model(tokens)[:, -1:], -1, output_type=tf.int32)
+    tokens = tf.concat([tokens, new], axis=1)
+""",
+            ["tf.concat([tokens, new], axis=1)"],
+            None,
+            severity=Severity.WARNING,
+            target="tpu",
+            why="it runs line by line",
         ),
     )
     good = (

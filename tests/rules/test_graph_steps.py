@@ -283,4 +283,4 @@ def test_an_eager_step_that_nothing_calls_is_judged_by_its_shapes(tmp_path: Path
     found = check([tmp_path], Settings(target="tpu")).findings
     lines = {number for number, line in enumerate(text.splitlines(), 1) if line.endswith(MARK)}
     assert {one.span.line for one in found if one.code == "XLA302"} == lines
-    assert not [one for one in found if one.code == "XLA506"]  # whoever calls it may compile it
+    assert not [one for one in found if one.code == "XLA506" and one.severity is not Severity.INFO]

@@ -57,7 +57,8 @@ for size in range(1, 9):
 def test_a_target_has_steps_compiled(program: str, codes: set[str]) -> None:
     def found(target: str | None) -> set[str]:
         findings = lint_source(program, settings=Settings(target=target)).findings
-        return {one.code for one in findings if one.severity > Severity.INFO}
+        eager = {"XLA506"}  # a setting that has the steps run line by line
+        return {one.code for one in findings if one.severity > Severity.INFO} - eager
 
     assert found("tpu") == found("jit") == codes
     assert found(None) == (codes if "jit_compile=True" in program else set())

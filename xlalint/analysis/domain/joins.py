@@ -38,6 +38,7 @@ from .values import (
 
 # More alternatives than this say nothing any more, except that a tensor is among them.
 FEW: Final = 4
+MOST_ITEMS: Final = 16  # of a list that is changed
 _MOST_FUNCTIONS: Final = 64  # a table of functions or classes: which is called is not known, that they are called is
 _PATTERN_DEPTH: Final = 3
 _PATTERN_ITEMS: Final = 8
@@ -125,7 +126,11 @@ def _meet(a: Value, b: Value) -> Value | None:
         return a
     kind = type(a)
     if type(b) is not kind:
-        return None
+        match as_list(a), as_list(b):
+            case Sequence() as one, Sequence() as other:
+                return _meet_sequences(one, other)
+            case _:
+                return None
     meet = _MEETINGS.get(kind)
     return meet(a, b) if meet is not None else a if a == b else None
 
@@ -285,6 +290,13 @@ def as_tuple(value: Value) -> Value:
     """A named tuple as the tuple that it is; any other value as itself."""
     if isinstance(value, Instance) and any(base in _NAMED_TUPLES for base in value.cls.external_bases):
         return Sequence("tuple", tuple(value.attributes.values()))
+    return value
+
+
+def as_list(value: Value) -> Value:
+    """A short list that is written down as a constant, as the list that code may change; any other value as itself."""
+    if isinstance(value, Static) and isinstance(value.constant, list) and len(value.constant) <= MOST_ITEMS:
+        return Sequence("list", tuple(map(Static, value.constant)))
     return value
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import join, join_all
+from ..domain.joins import as_list, join, join_all
 from ..domain.values import (
     NONE,
     STATIC,
@@ -137,6 +137,8 @@ class Attributes(Interpreter):
                 return replace(owner, method=name)
             case Static(str()) if name in TEXT_METHODS:
                 return TensorMethod(owner, name)
+            case Static(list()) if name in self.models.containers and isinstance(node, cst.Attribute):
+                return TensorMethod(as_list(owner), name, (frame, node))
             case Static() if name in LISTING and not owner.known:
                 return TensorMethod(owner, name)
             case Sequence() | Dict():

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import FEW, is_table, join_all
+from ..domain.joins import FEW, as_list, is_table, join_all
 from ..domain.kinds import as_tensor
 from ..domain.operators import COMPARED, arithmetic_tensor
 from ..domain.values import (
@@ -69,7 +69,7 @@ from .asked_backends import as_keras, as_taken, as_traced, made_by_tensorflow, r
 from .contexts import HOST, NOT_TRACED, PIPELINE, Context, ContextKind, Tracing
 from .counting import counted_arguments
 from .dimensions import report_bounded
-from .eager_steps import as_differentiated
+from .eager_steps import as_differentiated, report_eager_model
 from .events import ApiCall, HostRead
 from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame, note_size
@@ -235,6 +235,8 @@ class Calls(Interpreter):
             if api.kind_of(owner.api) in ("layer", "model", "loss") and not isinstance(value, Structure):
                 self.confirm_tensor(frame, value)
         self._said_foreign(frame, owner, arguments, node)
+        if api.kind_of(owner.api) == "model":
+            report_eager_model(self, frame, arguments, node)
         bound, nodes = bind_api(None, arguments)
         result = api.call_object(owner, bound, Location(frame.unit, node))
         self.report_call(frame, f"{owner.api}.__call__", dict(owner.options) | bound, nodes, result, node, owner)
@@ -258,6 +260,7 @@ class Calls(Interpreter):
                 self.emit(frame, HostRead, node, value=owner, reader=f".{name}")
             elif isinstance(owner, Structure) and name == "numpy":  # of all that may be, tensors alone have it
                 self.emit(frame, HostRead, node, value=owner.tensor, reader=f".{name}")
+        owner = as_list(owner)
         if isinstance(owner, Sequence | Dict):
             handler = self.models.containers.get(name)
             if handler is not None:
@@ -295,6 +298,8 @@ class Calls(Interpreter):
         """Calling an object: Keras calls `call` of its own, Python calls `__call__`."""
         if frame.context.scope is not None and frame.context.scope.replica and owner.cls.is_keras("model"):
             self.report_setup(frame, "keras.Model.__call__", owner, *bind_api(None, arguments), UNKNOWN, node)
+        if owner.cls.is_keras("model"):
+            report_eager_model(self, frame, arguments, node)
         own = owner.cls.find("__call__")
         if own is not None:
             return self.invoke(frame, method_value(own, owner), arguments, node)

@@ -8,14 +8,26 @@ from itertools import chain
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Api, ApiObject, ClassValue, Dependence, FunctionValue, Origin, Tensor, Unknown, Value
+from ..domain.values import (
+    Api,
+    ApiObject,
+    ClassValue,
+    Dependence,
+    FunctionValue,
+    Origin,
+    Tensor,
+    Unknown,
+    Value,
+    Variation,
+)
+from ..domain.varying_shapes import GROWN, JOINED, filtered
 from ..files.unit import Location
 from ..library.optimizers import OPTIMIZES
 from ..record import replace
 from .contexts import HOST, Context, ContextKind
 from .events import TakeGradients
-from .feeding import report_feed
-from .frames import Compilation, Frame
+from .feeding import passed_values, report_feed
+from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter
 
 _TAPE: Final = "tf.GradientTape"
@@ -80,6 +92,21 @@ def _is_own_step(frame: Frame) -> bool:
     return all(isinstance(base, ClassValue) or base in _CALL_NOTHING for base in bases) and any(
         isinstance(node, cst.Attribute) and node.attr.value in OPTIMIZES for node in cst.within(function.node.body)
     )
+
+
+def report_eager_model(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
+    """Host code calls a model line by line: what gets longer from call to call, a target compiles for each length."""
+    target, context = interpreter.options.target, frame.context
+    if target is None or context.kind is not ContextKind.HOST or context.pipeline or frame.module.is_test:
+        return
+    entry = f"`{frame.unit.code(node)}`, whose operations run one by one"
+    step = replace(context, kind=ContextKind.XLA, autograph=True, entry=entry, eager=True)
+    given = [(filtered(value, _gets_longer), where) for value, where in passed_values(arguments, node)]
+    report_feed(interpreter, frame, step, given, node, node)
+
+
+def _gets_longer(variation: Variation) -> bool:
+    return variation.kind in JOINED or variation.kind == GROWN
 
 
 def begin_step(interpreter: Interpreter, frame: Frame, body: cst.BaseSuite) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence as Ordered
 from typing import Any, Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import element_of, join, join_all, join_parts
+from ..domain.joins import MOST_ITEMS, element_of, join, join_all, join_parts
 from ..domain.kinds import leaves
 from ..domain.values import (
     KEYS,
@@ -29,8 +29,6 @@ from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import ContainerModel, Interpreter
 from ..record import replace
 from .ordering import put_in_order
-
-_MOST_ITEMS: Final = 16  # that are told apart
 
 
 def _rebind(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression, value: Value) -> None:
@@ -63,7 +61,7 @@ def _inserts(
         _notes(interpreter, frame, form, added, node)
         if isinstance(owner, Sequence):
             items = None
-            if owner.items is not None and _is_certain(frame) and len(owner.items) < _MOST_ITEMS:
+            if owner.items is not None and _is_certain(frame) and len(owner.items) < MOST_ITEMS:
                 items = arranged(owner.items, added, arguments)
             _put(interpreter, frame, owner, node, items, added, left)
         return NONE
@@ -85,7 +83,7 @@ def _extends(
         interpreter.mutated_call(frame, node, form, added)
         match owner, iterable:
             case Sequence(items=tuple(items)), Sequence(items=tuple(more)) if (
-                _is_certain(frame) and len(items) + len(more) <= _MOST_ITEMS
+                _is_certain(frame) and len(items) + len(more) <= MOST_ITEMS
             ):
                 _put(interpreter, frame, owner, node, arranged(items, more), added, left)
             case Sequence(), _:

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from ...sources.outline import Binding, ClassOutline, FunctionOutline, ImportOutline
 from ...sources.testing import is_among_tests, is_named_as_test
-from ..domain.joins import without_none
+from ..domain.joins import as_list, without_none
 from ..domain.kinds import settled
 from ..domain.values import (
     STATIC,
@@ -230,7 +230,7 @@ class ProjectModule:
     def bind_defaults(self) -> None:
         for name, written in self.outline.literals.items():
             if name in self.outline.assigned:
-                self.values.setdefault(name, _literal(written))
+                self.values.setdefault(name, as_list(_literal(written)))
 
     def _candidates(self, name: str) -> Sequence[Binding]:
         """What may bind a name: of definitions one below the other the last, of those in branches any."""
