@@ -275,29 +275,6 @@ def evaluate(agent, x):
             why="a `tf.function` may call the step",
         ),
         Good(
-            UNCALLED.replace("class Agent:", "class Agent(Trained):").replace(
-                "class", "from trained import Trained\n\nclass", 1
-            ),
-            None,
-            target="tpu",
-            why="whoever wrote the class that it derives from may have the step compiled",
-        ),
-        Good(
-            """
-tf.config.run_functions_eagerly(True)
-print(tf.ones([3]))
-tf.config.run_functions_eagerly(False)
-
-@tf.function(jit_compile=True)
-def double(x):
-    return x * 2.0
-
-double(tf.ones([3]))
-""",
-            Runs(1),
-            why="compiled again",
-        ),
-        Good(
             """
 import sys
 
@@ -312,19 +289,6 @@ double(tf.ones([3]))
 """,
             Runs(1),
             why="a switch decides",
-        ),
-        Good(
-            """
-tf.config.run_functions_eagerly(True)
-
-@tf.function
-def double(x):
-    return x * 2.0
-
-double(tf.ones([3]))
-""",
-            Runs(0),
-            why="nobody asks for XLA",
         ),
         Good(
             f"""{TPU}
@@ -505,7 +469,8 @@ def _uncompiled(step: SetupCall) -> Draft:
 
 def _switched(steps: Sequence[SetupCall]) -> Iterator[Draft]:
     """What stays switched to eager execution: by the last call that says so."""
-    switches = [step for step in steps if told_eagerly(step.api, step.arguments) is not None]
+    run = (step for step in steps if step.context.kind is ContextKind.HOST)
+    switches = [step for step in run if told_eagerly(step.api, step.arguments) is not None]
     if not switches or not runs_eagerly(switches[-1].api, switches[-1].arguments) or _may_not_run(switches[-1]):
         return
     last = switches[-1]

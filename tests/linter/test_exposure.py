@@ -442,6 +442,10 @@ step(tf.ones([4]))
 """
 
 
+def _beside_the_switch(folder: Path) -> list[Finding]:
+    return [one for one in check([folder], Settings()).findings if one.code != "XLA506"]
+
+
 @pytest.mark.parametrize(
     ("switch", "others", "severity"),
     [
@@ -460,7 +464,7 @@ def test_what_a_script_runs_line_by_line_is_not_compiled(
     (tmp_path / "train.py").write_text(EAGER.format(switch=switch), encoding="utf-8")
     if others:
         (tmp_path / "serve.py").write_text(EAGER.format(switch=""), encoding="utf-8")
-    found = check([tmp_path], Settings()).findings
+    found = _beside_the_switch(tmp_path)
     assert [(one.path, one.code, one.severity) for one in found] == [(str(tmp_path / "parts.py"), "XLA201", severity)]
 
 
@@ -472,7 +476,7 @@ def test_what_ran_before_the_switch_was_compiled(tmp_path: Path, before: str, se
     program = EAGER.format(switch="").replace("step(tf.ones([4]))", f"{before}\ntf.config.run_functions_eagerly(True)")
     (tmp_path / "parts.py").write_text("def positive(x):\n    return x[x > 0]\n", encoding="utf-8")
     (tmp_path / "train.py").write_text(f"{program}\nprint(step(tf.ones([4])))\n", encoding="utf-8")
-    found = check([tmp_path], Settings()).findings
+    found = _beside_the_switch(tmp_path)
     assert [(one.code, one.severity) for one in found] == [("XLA201", severity)]
 
 

@@ -33,6 +33,22 @@ from ..fixes.edits import fix_of
 from ..fixes.keras_ops import help_without_tensorflow, without_tensorflow
 from ..fixes.names import Names, NoNameError
 from .causes import few_of_a_cause
+from .lowering import (
+    CONVERTED,
+    DIRECT,
+    INFERRED,
+    LEFT_OUT,
+    ON_HOST,
+    OUT_OF_PLAY,
+    PERHAPS_COMPILED,
+    PLAIN,
+    TAKEN,
+    UNASKED,
+    UNSEEN,
+    UNTRACED,
+    UNUSED,
+    reasons_of,
+)
 from .on_backends import Said, of_all, run_by, said_on_jax
 from .rule import RAW_OPS, Draft, OnJax, Rule, Told, TpuOutcome, all_rules
 from .severities import GRAVITY, severity_of, unexposed_severity
@@ -40,17 +56,6 @@ from .severities import GRAVITY, severity_of, unexposed_severity
 _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 # Where a rewrite differs that is not asked for in every analysis of its function.
 _SOMETIMES: Final = "where a caller passes something other than a tensor"
-_UNUSED: Final = "no script here is seen to call this function"
-_UNSEEN: Final = "nothing here is seen to use it"
-_INFERRED: Final = "no step of training or evaluation is seen to lead to this code"
-_LEFT_OUT: Final = "autoclustering leaves out what XLA refuses"
-_CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
-_DIRECT: Final = "host code alone is seen to call this, line by line"
-_UNTRACED: Final = "nothing here is seen to trace a model"
-_ON_HOST: Final = "soft placement has the host run what a TPU has no kernel for"
-_PLAIN: Final = "a `tf.function` without `jit_compile` runs this"
-_TAKEN: Final = "the program uses APIs that only Keras 2 has, and Keras 2 takes this"
-_UNASKED: Final = "nothing here asks for XLA, so that the program loses nothing"
 TPU: Final = frozenset(("tpu",))
 ELSEWHERE: Final = frozenset(("cpu", "gpu"))  # what code is for of which nothing else is known
 # What becomes under a TPU's strategy of that for which XLA compiles again, by value: its effect, and what is said.
@@ -120,8 +125,7 @@ class Candidate:
     turns out to be for TPUs, too, and `on_tpu_alone` where nothing else compiles the program; `withheld`: it says
     nothing where not; `unexposed`: how grave it is where nothing
     shows that XLA compiles the program; `lowered_by`: why it is no more than information, where its program is so;
-    `on_tensorflow`: TensorFlow may run the place, and it is about that; `on_jax`: what it says where JAX runs it;
-    `uncompiled`: nothing where the program has a `tf.function`."""
+    `on_tensorflow`: TensorFlow may run the place, and it is about that; `on_jax`: what it says where JAX runs it."""
 
     gravity: tuple[Severity, int]
     finding: Finding
@@ -133,21 +137,20 @@ class Candidate:
     lowered_by: tuple[str, ...] = ()
     on_tensorflow: bool = True
     on_jax: Said | None = None
-    uncompiled: bool = False
 
 
-_OUT_OF_PLAY: Final = frozenset((_CONVERTED, _DIRECT, _ON_HOST, _UNSEEN, _UNTRACED, _TAKEN))
 _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
-    _UNUSED: lambda handled: handled.event.context.unused and not handled.event.context.by_keras,
-    _UNSEEN: lambda handled: handled.event.context.unused and handled.event.context.by_keras,
-    _INFERRED: lambda handled: handled.event.context.inferred,
-    _DIRECT: lambda handled: handled.event.context.direct,
-    _UNTRACED: lambda handled: handled.event.context.by_keras,
-    _ON_HOST: lambda handled: handled.lacks_kernel,
-    _CONVERTED: lambda handled: handled.draft.unconverted and handled.event.context.keras is Tracing.EITHER,
-    _PLAIN: lambda handled: handled.event.context.kind is ContextKind.GRAPH,
-    _UNASKED: lambda handled: handled.draft.loses_xla,
-    _TAKEN: lambda handled: handled.draft.keras_3,
+    UNUSED: lambda handled: handled.event.context.unused and not handled.event.context.by_keras,
+    UNSEEN: lambda handled: handled.event.context.unused and handled.event.context.by_keras,
+    INFERRED: lambda handled: handled.event.context.inferred,
+    DIRECT: lambda handled: handled.event.context.direct,
+    UNTRACED: lambda handled: handled.event.context.by_keras,
+    ON_HOST: lambda handled: handled.lacks_kernel,
+    CONVERTED: lambda handled: handled.draft.unconverted and handled.event.context.keras is Tracing.EITHER,
+    PLAIN: lambda handled: handled.event.context.kind is ContextKind.GRAPH,
+    UNASKED: lambda handled: handled.draft.loses_xla,
+    TAKEN: lambda handled: handled.draft.keras_3,
+    PERHAPS_COMPILED: lambda handled: handled.draft.uncompiled,
 }
 
 
@@ -264,15 +267,8 @@ class Dispatcher:
                     lowered_by = tuple(reason for reason, holds in _REASONS.items() if all(map(holds, handled)))
                     on_jax = said_on_jax(map(_about_jax, handled), severities.get(rule.code))
                     on_tensorflow = any(map(_is_on_tensorflow, handled))
-                    uncompiled = all(one.draft.uncompiled for one in handled)
                     by_target = {
-                        known: replace(
-                            one,
-                            lowered_by=lowered_by,
-                            on_tensorflow=on_tensorflow,
-                            on_jax=on_jax,
-                            uncompiled=uncompiled,
-                        )
+                        known: replace(one, lowered_by=lowered_by, on_tensorflow=on_tensorflow, on_jax=on_jax)
                         for known, one in told.items()
                     }
                     silent = replace(next(iter(by_target.values())), withheld=True)
@@ -370,14 +366,15 @@ def gravest_of(
     for candidate in candidates:
         of_tpu = exposed is not None and exposed(candidate.finding.path).tpu_alone and candidate.on_tpu_alone
         candidate = of_tpu or (tpu and candidate.on_tpu) or candidate
-        if candidate.uncompiled and exposed is not None and exposed(candidate.finding.path).functions:
-            continue
         told = None if candidate.withheld else _run_by(candidate, ran(candidate.finding.path))
         if told is None:
             continue
         candidate = told
         if exposed is not None:
-            candidate = _of_exposure(candidate, exposed(candidate.finding.path))
+            of = exposed(candidate.finding.path)
+            if of.functions and PERHAPS_COMPILED in candidate.lowered_by:
+                continue
+            candidate = _of_exposure(candidate, of)
         finding = candidate.finding
         by_rule.setdefault((finding.path, finding.span, finding.code), []).append(candidate)
     by_place: dict[tuple[str, Span], list[Candidate]] = {}
@@ -422,22 +419,11 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     left_out = exposed.clusters and finding.effect is not Effect.RECOMPILES
     kind = None if finding.context is None else finding.context.kind
     unseen = exposed.exposure is Exposure.NONE
-    of_program = {
-        _UNUSED: exposed.whole and not exposed.told,
-        _UNSEEN: exposed.whole and not exposed.told,
-        _INFERRED: exposed.whole and (exposed.trains or kind != ContextKind.XLA),
-        _DIRECT: (exposed.whole or unseen) and not exposed.symbolic and not exposed.told,
-        _UNTRACED: exposed.whole and unseen and not exposed.traced,
-        _ON_HOST: exposed.soft and exposed.tpu_alone,
-        _CONVERTED: exposed.keras_2,
-        _PLAIN: exposed.whole and not exposed.clusters and not exposed.told,
-        _UNASKED: exposed.keras_decides,
-        _TAKEN: exposed.keras_2,
-    }
-    reasons = [reason for reason in candidate.lowered_by if of_program[reason]] + [_LEFT_OUT] * left_out
+    of_program = reasons_of(exposed, kind)
+    reasons = [reason for reason in candidate.lowered_by if of_program[reason]] + [LEFT_OUT] * left_out
     if unseen or reasons:
-        untraced = kind == ContextKind.OPEN and not {_UNUSED, _INFERRED}.isdisjoint(reasons)
-        out_of_play = not _OUT_OF_PLAY.isdisjoint(reasons)
+        untraced = kind == ContextKind.OPEN and not {UNUSED, INFERRED}.isdisjoint(reasons)
+        out_of_play = not OUT_OF_PLAY.isdisjoint(reasons)
         line_by_line = exposed.eager and kind != ContextKind.HOST
         least = Severity.INFO if untraced or out_of_play or line_by_line else candidate.unexposed
         severity = min(severity, least)
