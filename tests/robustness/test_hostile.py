@@ -103,6 +103,11 @@ HEAVY: dict[str, str] = {
     "comments": body("return x") + "# xlalint: ignore[XLA101]\n" * 10_000,
     "rules of a comment": body(f"return x  # xlalint: ignore[{'XLA101, nonsense, ' * 5_000}]"),
     "an imported name": f"import tensorflow as tf\ndef f(x):\n    import a{'.a' * 20_000}\n    return tf.abs(x)\n",
+    "a name that is the call itself": "import importlib\nfrom functools import partial\nimport tensorflow as tf\n"
+    + body("m = partial(importlib.import_module, flag)()", "return m.g(x)"),
+    "records in themselves": "from dataclasses import dataclass\nimport tensorflow as tf\n"
+    + "@dataclass\nclass A:\n    kept: object\n"
+    + body("a, b = A(x), A(x)", "a.kept, b.kept = {'x': a}, {'x': b}", "c = a if flag else b", "return c.kept['x']"),
     "unhashable keys": "import tensorflow as tf\nD = {[1]: 2}\ndef f(x): return tf.zeros(D[0])\n",
 }
 

@@ -253,6 +253,8 @@ def _found(frames: Sequence[Frame], candidates: Sequence[Candidate]) -> Finding 
                 weight = (min(away, 1), depth, away)
                 if away <= _NEAR and (best is None or weight < best):
                     best, chosen = weight, finding
+        if best is not None and not best[0]:
+            break  # no frame further out comes before it, and to lint what called may take long
     return chosen
 
 

@@ -45,6 +45,8 @@ _PATTERN_ITEMS: Final = 8
 _TOLD_APART: Final = (bool, int, float, str, Member)  # the constants that each have an analysis of their own
 _NAMED_TUPLES: Final = frozenset(("typing.NamedTuple", "collections.namedtuple"))
 
+_meeting: Final[set[tuple[int, int]]] = set()  # records whose fields are being joined, by their identities
+
 
 def join(a: Value, b: Value) -> Value:
     """The value that may be either. Returns `a` itself where `b` adds nothing, so that loops see their fixed point."""
@@ -182,7 +184,14 @@ def _meet_unknown(a: Unknown, b: Unknown) -> Unknown:
 def _meet_instances(a: Instance, b: Instance) -> Instance | None:
     if a.cls is not b.cls or not _is_value(a.cls) or a.attributes.keys() != b.attributes.keys():
         return a if a.cls is b.cls else None
-    joined = {name: join(value, b.attributes[name]) for name, value in a.attributes.items()}
+    pair = id(a), id(b)
+    if pair in _meeting:  # they hold themselves, or one another
+        return a
+    _meeting.add(pair)
+    try:
+        joined = {name: join(value, b.attributes[name]) for name, value in a.attributes.items()}
+    finally:
+        _meeting.discard(pair)
     same = all(joined[name] is value for name, value in a.attributes.items())
     return a if same else Instance(a.cls, joined, traced=a.traced or b.traced)
 

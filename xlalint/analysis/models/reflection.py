@@ -125,8 +125,9 @@ def _any_method(
 
 def _import_module(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`importlib.import_module("package.module")`, of the project."""
-    given = arguments.keyword_nodes.get("name", next(iter(arguments.nodes), None))
-    match None if given is None else interpreter.evaluate_name(frame, given):
+    written = arguments.keyword_nodes.get("name", next(iter(arguments.nodes), None))
+    given = arguments.get(0, "name")
+    match interpreter.evaluate_name(frame, written) if isinstance(written, cst.FormattedString) else given:
         case Static(str(name)) if not name.startswith("."):
             found = interpreter.project.find(name, frame.module)
             return UNKNOWN if found is None else ModuleValue(found)
