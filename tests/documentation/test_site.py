@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from os.path import normpath
@@ -13,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from tests.documentation.conftest import WITH_PAGES
+from xlalint.docs import calls
 from xlalint.docs.build import DocumentationError, build
 from xlalint.facts import tables
 from xlalint.findings.codes import rule_names
@@ -62,12 +65,15 @@ class Links(HTMLParser):
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Links]:
-    """All pages of the site, without the templates that the theme leaves among its files."""
-    found = {}
-    for page in site.rglob("*.html"):
-        if "_static" not in page.relative_to(site).parts:
-            found[page] = parser = Links()
-            parser.feed(page.read_text("utf-8"))
+    """All pages of the site, without the templates that the theme leaves among its files; of the calls that Sphinx
+    writes no page of, what stands between head and foot."""
+    written = [page for page in site.rglob("*.html") if "_static" not in page.relative_to(site).parts]
+    texts = {page: page.read_text("utf-8") for page in written}
+    for made in calls.pages():
+        texts.setdefault(site / f"{made.name}.html", made.body)
+    found = {page: Links() for page in texts}
+    for page, parser in found.items():
+        parser.feed(texts[page])
     return found
 
 
@@ -94,10 +100,12 @@ def test_the_links_of_a_page_are_whole_and_nothing_is_loaded_from_the_network(
 
 def test_every_rule_call_and_operation_has_a_page(site: Path) -> None:
     wanted = [rule_page(code) for code in rule_names() if code.startswith("XLA")]
-    wanted += map(call_page, tables.api_names())
-    wanted += map(operation_page, tables.op_names())
+    of_calls = {call_page(name): name for name in tables.api_names()}
+    of_calls |= {operation_page(name): name for name in tables.op_names()}
+    assert {f"{page.name}.html" for page in calls.pages()} == of_calls.keys()
+    wanted += (page for page, name in of_calls.items() if re.search(WITH_PAGES, name))
     assert [page for page in wanted if not (site / page).is_file()] == []
-    assert len({page.lower() for page in wanted}) == len(wanted)
+    assert len({page.lower() for page in (*wanted, *of_calls)}) == len({*wanted, *of_calls})
     listed = (site / "rules/index.html").read_text("utf-8")
     assert [name for code, name in rule_names().items() if f">{code}<" not in listed or name not in listed] == []
 

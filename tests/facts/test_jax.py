@@ -16,7 +16,7 @@ import pytest
 
 from tests import ROOT, sampling
 from tests.commands import ran
-from tests.compiler.claims import claim
+from tests.compiler.claims import claim, sources
 from xlalint.authoring.jax.client import ENVIRONMENT
 from xlalint.authoring.on_jax import measure
 from xlalint.decoder.answers import explain_log
@@ -226,6 +226,7 @@ def test_each_row_of_the_page_is_what_both_tracers_do(construct: Construct) -> N
 
 
 @pytest.mark.compiler
+@claim(sources("tests/facts/jax_trainer.py"), PAGE, sampled=False)
 def test_what_the_trainer_compiles_is_what_the_page_says() -> None:
     command = [sys.executable, "-m", "tests.facts.jax_trainer"]
     done = subprocess.run(

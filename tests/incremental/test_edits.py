@@ -54,14 +54,14 @@ def runs_equal_fresh_ones(edits: list[Edit], jobs: int, in_turn: bool = False, s
             os.chdir(here)
 
 
-@settings(max_examples=30)
+@settings(max_examples=16)
 @given(st.lists(EDITS, min_size=1, max_size=8))
 @pytest.mark.slow
 def test_a_run_after_edits_finds_what_a_fresh_one_finds(edits: list[Edit]) -> None:
     runs_equal_fresh_ones(edits, 1)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.lists(EDITS, min_size=1, max_size=8))
 @pytest.mark.slow
 def test_parts_that_run_one_after_another_find_what_those_do_that_run_side_by_side(
@@ -70,14 +70,14 @@ def test_parts_that_run_one_after_another_find_what_those_do_that_run_side_by_si
     runs_equal_fresh_ones(edits, 1, in_turn=True)
 
 
-@settings(max_examples=30)
+@settings(max_examples=16)
 @given(st.lists(EDITS, min_size=1, max_size=8))
 @pytest.mark.slow
 def test_so_does_a_process_that_keeps_what_it_knows(edits: list[Edit]) -> None:
     runs_equal_fresh_ones(edits, 1, session=Session())
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.lists(EDITS, min_size=1, max_size=8))
 @pytest.mark.slow
 def test_so_it_does_where_parts_run_one_after_another(edits: list[Edit]) -> None:
@@ -86,7 +86,7 @@ def test_so_it_does_where_parts_run_one_after_another(edits: list[Edit]) -> None
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(st.lists(EDITS, min_size=1, max_size=4))
 def test_so_it_does_in_several_processes(edits: list[Edit]) -> None:
     runs_equal_fresh_ones(edits, 2)

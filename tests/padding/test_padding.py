@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.compiler.claims import claim, sources
 from xlalint.cli import run
 from xlalint.padding.advice import code_of
 from xlalint.padding.lengths import Histogram, Lengths, LengthsError, read_lengths
@@ -403,6 +404,7 @@ print(json.dumps(told))
 
 @pytest.mark.slow
 @pytest.mark.compiler
+@claim(sources("xlalint/padding"), PIPELINE, sampled=False)
 def test_a_pipeline_pads_as_planned() -> None:
     """Each sequence occurs twice, so that batches of two are full."""
     pairs: list[Lengths] = [(3, 9), (4, 2), (9, 9), (12, 5), (30, 33), (8, 40)]

@@ -52,7 +52,7 @@ def dies_of_xla(x):
 
 
 def eats(x):
-    return np.ones(1 << 29)  # in one line: how long it takes is asked between two
+    return np.ones(1 << 28)  # in one line: how long it takes is asked between two
 
 
 def forks(x):
@@ -101,12 +101,12 @@ def plain(x):
 NOT_RUN = {
     "leaves": "SystemExit",
     "exits": "exit code 3",
-    "eats": "of memory (allowed: 3000); --memory allows more",
+    "eats": "of memory (allowed: 1500); --memory allows more",
     "needs_a_gpu": "a GPU is needed",
     "downloads": "URLError",
 }
 RUN = ("forks", "forks_and_returns", "prints", "moves", "plain")
-LIMITS = Limits(function=120.0, total=600.0, memory=3000)
+LIMITS = Limits(function=120.0, total=600.0, memory=1500)
 
 
 def alive(pid: int) -> bool:

@@ -98,7 +98,7 @@ def test_the_compiler_s_death_is_said_and_the_next_function_is_asked_of_another(
     ("topology", "limits", "why"),
     [
         ("v3:2x2", Limits(function=8.0), "it did not finish within 8 s; --timeout allows more"),
-        ("v4:2x2x1", Limits(function=120.0, memory=3000), " MB of memory (allowed: 3000); --memory allows more"),
+        ("v4:2x2x1", Limits(function=120.0, memory=1500), " MB of memory (allowed: 1500); --memory allows more"),
     ],
 )
 def test_limits_hold_for_the_compiler(

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests import ROOT
+from tests.compiler.claims import claim, sources
 
 EXAMPLES = ROOT / "examples"
 STANDING_IN_THE_WAY = [
@@ -78,12 +79,14 @@ def test_a_pasted_fragment_gets_its_rewrite(fragment: str, code: str, locations:
 
 @pytest.mark.slow
 @pytest.mark.compiler
+@claim(sources("examples/train", "examples/clean"), sampled=False)
 def test_the_rewrite_compiles_and_learns_the_same() -> None:
     assert losses(train("clean", "--jit")) == pytest.approx(losses(train("train")), rel=1e-3)
 
 
 @pytest.mark.slow
 @pytest.mark.compiler
+@claim(sources("examples/train"), sampled=False)
 def test_the_project_does_not_compile() -> None:
     refused = train("train", "--jit")
     assert refused.returncode == 1

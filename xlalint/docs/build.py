@@ -29,17 +29,34 @@ class DocumentationError(Exception):
     """The site cannot be built; the message is one line, or what Sphinx printed."""
 
 
-def build(output: Path) -> Path:
-    """Build the site into a folder; its front page. A warning of Sphinx is an error. Raises DocumentationError."""
+def build(output: Path, only: str = "") -> Path:
+    """Build the site into a folder; its front page. A warning of Sphinx is an error. `only`: a pattern that the names
+    of calls and operations match which get their pages, of all by default. Raises DocumentationError."""
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise DocumentationError(f"{', '.join(missing)} is not installed: pip install 'xlalint[docs]'")
     with tempfile.TemporaryDirectory(prefix="xlalint-docs-") as folder:
         sources, doctrees = Path(folder, "sources"), Path(folder, "doctrees")
         write_sources(sources)
-        command = ["-W", "--keep-going", "-q", "-E", "-b", "html", "-c", HERE, "-d", doctrees, sources, output]
+        command = [
+            "-W",
+            "--keep-going",
+            "-q",
+            "-E",
+            "-b",
+            "html",
+            "-c",
+            HERE,
+            "-d",
+            doctrees,
+            "-D",
+            f"calls_with_pages={only}",
+        ]
         done = subprocess.run(
-            [sys.executable, "-m", "sphinx", *map(str, command)], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "sphinx", *map(str, [*command, sources, output])],
+            capture_output=True,
+            text=True,
+            check=False,
         )
     if done.returncode:
         raise DocumentationError(f"Sphinx: {done.stderr.strip() or done.stdout.strip()}")

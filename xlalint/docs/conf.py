@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from docutils import nodes
+from docutils.frontend import get_default_settings
 from docutils.utils import new_document
 from pygments.lexers.special import TextLexer
 
@@ -16,6 +18,7 @@ from xlalint.docs import calls
 from xlalint.findings.site import ADDRESS
 
 if TYPE_CHECKING:
+    from docutils.frontend import Values
     from sphinx.application import Sphinx
     from sphinx.builders.html import StandaloneHTMLBuilder
 
@@ -59,15 +62,19 @@ def _facts(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         """The contents beside a page: the same for all pages of one depth, and slow to make."""
         return builder._get_local_toctree("xla/functions/any", **options)
 
+    only = re.compile(app.config.calls_with_pages)
+    settings = get_default_settings()
     for page in calls.pages():
-        _index(builder, page)
+        if only.search(page.title) is None:
+            continue
+        _index(builder, page, settings)
         context = {"title": page.title, "body": page.body, "toctree": toctree, "parents": [_ABOVE]}
         yield page.name, context, "page.html"
 
 
-def _index(builder: StandaloneHTMLBuilder, page: calls.Page) -> None:
+def _index(builder: StandaloneHTMLBuilder, page: calls.Page, settings: Values) -> None:
     title = nodes.title(text=page.title)
-    document = new_document(page.name)
+    document = new_document(page.name, settings)
     document += nodes.section("", title)
     builder.env.all_docs.setdefault(page.name, 0)  # the index drops what is no document
     builder.env.titles[page.name] = title
@@ -77,4 +84,5 @@ def _index(builder: StandaloneHTMLBuilder, page: calls.Page) -> None:
 def setup(app: Sphinx) -> None:
     """Registers what the pages need."""
     app.add_lexer("mermaid", TextLexer)  # a diagram of rooms, which is read as text
+    app.add_config_value("calls_with_pages", "", "html", str)
     app.connect("html-collect-pages", _facts)
