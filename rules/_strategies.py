@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Value
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.local_paths import is_local as is_path_here
+from xlalint.analysis.library.local_paths import setting_of
 from xlalint.analysis.library.strategies import (
     beginning,
     copies_variables,
@@ -17,7 +18,7 @@ from xlalint.analysis.library.strategies import (
     may_be_either,
     may_be_node,
 )
-from xlalint.linter.rule import DraftNote
+from xlalint.linter.rule import DraftNote, Severity
 from xlalint.syntax import nodes as cst
 
 UNNAMED = "the environment says which TPU this is: a TPU VM has these files, a TPU node does not"
@@ -107,6 +108,25 @@ def told_node(strategy: Value) -> str:
     if is_node(strategy):
         return "a TPU node"
     return f"a TPU node (if this is {'one' if may_be_either(strategy) else 'the address of one'})"
+
+
+def path_setting(value: Value | None) -> str | None:
+    """The setting whose default alone says that a path, or one of a list, is one of this machine."""
+    match value:
+        case Sequence(items=tuple(items), element=element):
+            found = [path_setting(part) for part in (*items, *([] if element is None else [element]))]
+            return next(filter(None, found), None) if all(found) else None
+        case _:
+            return None if value is None else setting_of(value)
+
+
+def by_default(setting: str | None, node: Value, at_most: Severity) -> tuple[str, Severity]:
+    """What a message says of a path that is local by default, and how grave that can be: whoever runs the program may
+    name a bucket, and where the TPU's address is not known, both have to be as they are not by default."""
+    if setting is None:
+        return "", at_most
+    least = Severity.WARNING if is_node(node) and at_most is Severity.ERROR else Severity.INFO
+    return f" by default, which {setting} decides", least
 
 
 def is_local(value: Value, node: cst.BaseExpression) -> bool:

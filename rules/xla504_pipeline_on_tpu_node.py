@@ -4,9 +4,9 @@
 Reports, in a program whose strategy is (or may be) for a TPU node: `Dataset.from_generator`, `tf.py_function` and
 `tf.numpy_function` in a pipeline, Hugging Face's `to_tf_dataset` and `prepare_tf_dataset`, a generator, `Sequence`,
 `PyDataset` or `ImageDataGenerator` that `fit`, `evaluate` or `predict` takes, and files read from a local path, or by
-`tfds.load` from where it stores data sets on this machine. A path is local if it is written without a scheme, or if
-`glob`, `os`, `pathlib` or `keras.utils.get_file` found it. A resolver with a name or an address is for a TPU node. If
-the program gets the address at run time, it may be.
+`tfds.load` from where it stores data sets on this machine. A path is local if it is written without a scheme, if
+`glob`, `os`, `pathlib` or `keras.utils.get_file` found it, or if a setting names such a one by default. A resolver
+with a name or an address is for a TPU node. If the program gets the address at run time, it may be.
 
 ## What XLA does
 XLA is not reached. A TPU node is a machine of its own, and `tf.data` runs there, next to the TPU, not where Python
@@ -31,8 +31,10 @@ runs.
 Or use a TPU VM (`tpu="local"`), where the program and the TPU share one machine.
 
 ## Not flagged
-A TPU VM, paths that the program gets from elsewhere, paths of a bucket, and arrays. A resolver without arguments takes
-the TPU that the environment names, which may be either: the first such place is information.
+A TPU VM, paths that the program gets from elsewhere, paths of a bucket, and arrays. A resolver without arguments, or
+with `tpu=""`, takes the TPU that the environment names, which may be either: the first such place is information. A
+path that is local only by default (`--data_dir`, `"./data"`) is a warning on a TPU node, and information where the
+address is not known.
 
 ## Fix safety
 Shown only: the data has to be stored elsewhere.
@@ -59,11 +61,13 @@ from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 
 from ._strategies import (
     UNNAMED,
+    by_default,
     is_local,
     made_note,
     method_of,
     model_strategy,
     node_strategy,
+    path_setting,
     told_node,
     unnamed_strategy,
 )
@@ -445,14 +449,24 @@ def _refused(steps: Sequence[SetupCall], node: Value, at_most: Severity = Severi
     for step in steps:
         reason = "lists local files, which the pipeline reads" if reads and _lists_files(step) else _reason(step)
         if reason is not None:
+            usual, most = by_default(_path_setting(step), node, at_most)
             yield Draft(
-                f"`{brief(step.node)}` {reason}, but {told_node(node)} runs the pipeline on its own machine",
+                f"`{brief(step.node)}` {reason}{usual}, but {told_node(node)} runs the pipeline on its own machine",
                 Effect.TPU,
                 BUCKET if step.api == "tensorflow_datasets.load" else INSTEAD,
                 location=step.location,
                 notes=made_note(node, "the strategy of a TPU node" if at_most is Severity.ERROR else UNNAMED),
-                at_most=at_most,
+                at_most=most,
             )
+
+
+def _path_setting(step: SetupCall) -> str | None:
+    """The setting whose default alone says that the files of a call are of this machine."""
+    if step.api == SLICES:
+        found = [path_setting(leaf) for leaf in leaves(step.arguments.get("tensors"))]
+        return next(filter(None, found), None) if all(found) else None
+    names = ("data_dir",) if step.api == "tensorflow_datasets.load" else PATHS.get(step.api, ())
+    return path_setting(next((step.arguments[name] for name in names if name in step.arguments), None))
 
 
 def _lists_files(step: SetupCall) -> bool:

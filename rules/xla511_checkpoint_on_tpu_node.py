@@ -27,8 +27,9 @@ Or use a path in a bucket (`gs://..`), a file of Keras (`model.save_weights("mod
 
 ## Not flagged
 A TPU VM, paths that the program gets from elsewhere, names of models' files that nobody knows the end of, paths of a
-bucket, and calls with `options`. A resolver without arguments takes the TPU that the environment names, which may be
-either: the first such path is information.
+bucket, and calls with `options`. A resolver without arguments, or with `tpu=""`, takes the TPU that the environment
+names, which may be either: the first such path is information. A path that is local only by default (`--output_dir`,
+`"checkpoints"`) is a warning on a TPU node, and information where the address is not known.
 
 ## Fix safety
 Shown only: whoever reads the checkpoint later needs the same options.
@@ -46,18 +47,20 @@ from typing import Final
 from xlalint.analysis.domain.values import Value
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.api import kind_of
-from xlalint.analysis.library.local_paths import known_path
+from xlalint.analysis.library.local_paths import usual_path
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 from xlalint.syntax import nodes as cst
 
 from ._strategies import (
     UNNAMED,
+    by_default,
     is_local,
     made_note,
     method_of,
     model_strategy,
     node_strategy,
+    path_setting,
     told_node,
     unnamed_strategy,
 )
@@ -169,6 +172,42 @@ model.export("served")
             why=NEEDED,
         ),
         Bad(
+            f"""{NODE}
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--kept", default="checkpoints")
+model.save_weights(parser.parse_args().kept + "/last")
+""",
+            ['model.save_weights(parser.parse_args().kept + "/last")'],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            why=NEEDED,
+        ),
+        Bad(
+            """
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--kept", default="checkpoints")
+parser.add_argument("--tpu")
+args = parser.parse_args()
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(args.tpu)
+tf.config.experimental_connect_to_cluster(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2)])
+tf.train.Checkpoint(model=model).save(f"{args.kept}/last")
+""",
+            ['tf.train.Checkpoint(model=model).save(f"{args.kept}/last")'],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            why="it needs a TPU node, if the address is one's, and nobody to say --kept",
+        ),
+        Bad(
             """
 import sys
 
@@ -274,14 +313,16 @@ def _on_node(steps: Sequence[SetupCall], node: Value, at_most: Severity = Severi
         kept = _kept(step)
         if kept is None or _has_options(step) or (step.api == MANAGER and with_options):
             continue
+        options, setting = kept
         verb = "reads" if method_of(step) in READS else "writes"
+        usual, most = by_default(setting, node, at_most)
         yield Draft(
-            f"`{brief(step.node)}` {verb} local files, but {told_node(node)} does that on its own machine",
+            f"`{brief(step.node)}` {verb} local files{usual}, but {told_node(node)} does that on its own machine",
             Effect.TPU,
-            f"use a path in a bucket (gs://..), or pass options={kept}" if kept else "use gs://.., a bucket",
+            f"use a path in a bucket (gs://..), or pass options={options}" if options else "use gs://.., a bucket",
             location=step.location,
             notes=made_note(node, "the strategy of a TPU node" if at_most is Severity.ERROR else UNNAMED),
-            at_most=at_most,
+            at_most=most,
         )
 
 
@@ -289,8 +330,9 @@ def _has_options(step: SetupCall) -> bool:
     return "options" in step.arguments or (method_of(step) == "save" and "*1" in step.arguments)
 
 
-def _kept(step: SetupCall) -> str | None:
-    """The options that have this machine write what a call would have the TPU node write; None where it does not."""
+def _kept(step: SetupCall) -> tuple[str, str | None] | None:
+    """The options that have this machine write what a call would have the TPU node write, and the setting whose default
+    alone says that it would; None where it does not."""
     method = method_of(step)
     found = PATHS.get(step.api)
     if found is None and kind_of(step.api.rpartition(".")[0]) == "model" and model_strategy(step) is not None:
@@ -302,12 +344,12 @@ def _kept(step: SetupCall) -> str | None:
     path, node = step.arguments.get(name), step.argument_nodes.get(name)
     if path is None or node is None or _may_be_of_keras(step, path, node):
         return None
-    return options if is_local(path, node) else None
+    return (options, path_setting(path)) if is_local(path, node) else None
 
 
 def _may_be_of_keras(step: SetupCall, path: Value, node: cst.BaseExpression) -> bool:
     """Whether a file has a name that Keras writes itself, or one of which nobody knows how it ends."""
-    end = known_path(path) or _end_of(node)
+    end = usual_path(path) or _end_of(node)
     if end is not None:
         return end.endswith(BY_KERAS)
     return step.api not in OF_TENSORFLOW and method_of(step) != "export"

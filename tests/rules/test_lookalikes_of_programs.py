@@ -154,7 +154,7 @@ trainer = Trainer("a")
 trainer.run()
 trainer.run_all()
 """,
-    "batches of one, if nobody asks for more": """\
+    "batches of one or two, if nobody asks for more": """\
 import argparse
 
 import tensorflow as tf
@@ -167,7 +167,8 @@ args = parser.parse_args()
 model = keras.Sequential([keras.layers.Dense(2)])
 model.compile("sgd", "mse")
 rows = tf.data.TFRecordDataset("gs://b/a").map(lambda record: tf.reshape(tf.io.decode_raw(record, tf.int32), (4,)))
-model.evaluate(rows.batch(args.batch))
+model.evaluate(rows.batch(args.batch))  # flagged
+model.evaluate(rows.batch(1))
 model.evaluate(rows.batch(args.others))  # flagged
 """,
     "a tensor that the constructor keeps, and one that others change": """\

@@ -9,14 +9,14 @@ from typing import Final
 
 import pytest
 
-from tests.programs import scopes, tpu
+from tests.programs import given_paths, scopes, tpu
 from tests.programs.tpu import NODE, Program
 from xlalint.linter.rule import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
-WITH_MISTAKES: Final = tpu.WITH_MISTAKES | scopes.WITH_MISTAKES
-CLEAN: Final = tpu.CLEAN | scopes.CLEAN
+WITH_MISTAKES: Final = tpu.WITH_MISTAKES | scopes.WITH_MISTAKES | given_paths.WITH_MISTAKES
+CLEAN: Final = tpu.CLEAN | scopes.CLEAN | given_paths.CLEAN
 _ASKED = re.compile(r"# finds (XLA\d+)")
 
 

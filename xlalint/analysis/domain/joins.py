@@ -145,6 +145,8 @@ def _meet_static(a: Static, b: Static) -> Static | None:
         a = a if a.count is None else replace(a, count=None)
     if a.local and not b.local:
         a = replace(a, local=False)
+    if a.setting != b.setting and a.setting is not None and isinstance(a.setting.default, str):
+        a = replace(a, setting=None)
     if not a.known or (type(a.constant) is type(b.constant) and a.constant == b.constant):
         return a if varies == a.varies else replace(a, varies=varies)
     # None stays apart: `x is None` is the commonest question of all.

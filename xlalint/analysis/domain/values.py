@@ -129,10 +129,10 @@ class Variation(Record):
 
 
 class Setting(Record):
-    """What a setting is where nobody says otherwise, a switch or a number, and how a message names it: "set by
+    """What a setting is where nobody says otherwise, a switch, a number or a text, and how a message names it: "set by
     `--xla`"."""
 
-    default: bool | int
+    default: bool | int | str
     name: str
 
 
@@ -149,7 +149,8 @@ class Static(Record):
     """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
     one in each iteration of a loop, say. `setting`: it is not known, but what it is by default. `dimension`: it is that
     one, so None where the code is traced, and a number in eager execution. `count`: what is known of it as a number of
-    rows all the same. `local`: a text that is not known, but is a path on the machine that runs Python."""
+    rows all the same. `local`: a text that is not known, but is a path on the machine that runs Python; with a
+    `setting`, by which it begins, by default."""
 
     constant: Any = UNSET
     varies: tuple[Variation, ...] = ()

@@ -31,7 +31,7 @@ from ..domain.values import (
     Value,
 )
 from ..files.unit import Location
-from ..library import api
+from ..library import api, flags
 from ..library.class_checks import is_enum
 from ..library.strategies import making_of
 from ..library.text import LISTING
@@ -88,7 +88,7 @@ class Attributes(Interpreter):
     def attribute(self, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> Value:
         """The value of `owner.name`, read at `node`."""
         match owner:
-            case Api("absl.flags.FLAGS") if name in self.flags:
+            case Api(values) if values in flags.VALUES and name in self.flags:
                 defined = self.flags[name]
                 return defined.get(frame.module) or (next(iter(defined.values())) if len(defined) == 1 else STATIC)
             case Api(qualified):

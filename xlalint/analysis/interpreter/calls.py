@@ -249,7 +249,8 @@ class Calls(Interpreter):
             return join_all(*(self._call_method(frame, option, name, arguments, node) for option in owner.options))
         if isinstance(owner, Static) and (isinstance(owner.constant, str) or name in LISTING):
             given = (*arguments.positional, *arguments.keywords.values())
-            return call_text(owner.constant, name, given) if all(isinstance(it, Static) for it in given) else UNKNOWN
+            known = name == "format" or all(isinstance(it, Static) for it in given)
+            return call_text(owner.constant, name, given) if known else UNKNOWN
         if name in OF_OTHERS:
             self.report_setup(frame, f".{name}", owner, *bind_api(None, arguments), UNKNOWN, node)
         tensor = as_tensor(owner, Dependence.STATIC)

@@ -276,9 +276,9 @@ def _as_declared(field: Value | None, value: Value) -> Value:
 
 
 def _by_default(cls: Class, name: str, value: Value) -> Value:
-    """A field of a record that somebody else made; of a flag it is known what it is where nobody says otherwise."""
+    """A field of a record that somebody else made; of a flag or a text it is known what it is by default."""
     match value:
-        case Static(bool() as default):
+        case Static(bool() | str() as default):
             return Static(setting=Setting(default, f"`{cls.name}.{name}`"))
         case _:
             return generalise(value)

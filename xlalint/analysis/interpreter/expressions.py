@@ -24,7 +24,7 @@ from ..domain.values import (
     Value,
 )
 from ..library.call_kinds import COROUTINE
-from ..library.local_paths import LOCAL, begins_locally
+from ..library.local_paths import continued, unknown_text
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedFunction
 from .annotations import PROMISED
@@ -71,19 +71,19 @@ class Expressions(Interpreter):
         return Static(node.evaluated_value)
 
     def _static_text(self, frame: Frame, node: cst.FormattedString | cst.ConcatenatedString | cst.Ellipsis) -> Value:
-        local = False
+        path: Value | None = None
         if isinstance(node, cst.FormattedString):
-            for number, part in enumerate(node.parts):
+            for part in node.parts:
                 if isinstance(part, cst.FormattedStringText):
-                    local |= number == 0 and begins_locally(Static(part.value))
+                    path = continued(path, Static(part.value))
                 elif isinstance(part, cst.FormattedStringExpression):
                     value = self.evaluate(frame, part.expression)
-                    local |= number == 0 and begins_locally(value)
+                    path = continued(path, value)
                     # `f"{t}"` prints the symbolic tensor; a format specification asks for its number.
                     if part.format_spec and as_tensor(value, Dependence.STATIC):
                         self.note_eager_read(frame, value)
                         self.emit(frame, HostRead, part.expression, value=value, reader="format")
-        return LOCAL if local else STATIC
+        return STATIC if path is None else unknown_text(path)
 
     def evaluate_name(self, frame: Frame, node: cst.BaseExpression) -> Value:
         """The value of an expression that names something, an attribute or a key: text is put together for it."""

@@ -40,7 +40,7 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import LAST, LENGTHS, PADDING
 from ..files.unit import Location
-from ..library.local_paths import LOCAL, begins_locally
+from ..library.local_paths import added, filled_in
 from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
 from .counting import rows
@@ -156,9 +156,13 @@ class Operations(Interpreter):
                 if type(sign) in _REMAINDERS:  # a few numbers come of counters; a part of a size is another one
                     divided = not isinstance(sign, cst.Modulo | cst.ModuloAssign)
                     varies = tuple(each for each in varies if divided and each.kind == "number" and each.detail != LAST)
-                if not made.known and begins_locally(left) and isinstance(sign, cst.Add | cst.AddAssign):
-                    return LOCAL
+                if not made.known and isinstance(sign, cst.Add | cst.AddAssign) and (path := added(left, right)):
+                    return path
+                if isinstance(a, str) and isinstance(sign, cst.Modulo):
+                    return filled_in(a, (right,))
                 return replace(made, varies=varies) if varies else made
+            case Static(str() as form), Sequence(items=tuple(items)) if isinstance(sign, cst.Modulo):
+                return filled_in(form, items)
             case (ApiObject("pathlib.Path", None) as path, _) | (_, ApiObject("pathlib.Path", None) as path):
                 return path
             case (Array("int", None, ()), Static(varies=(_, *_) as varies)) | (

@@ -22,6 +22,7 @@ from ..domain.values import (
     Instance,
     OneOf,
     Sequence,
+    Setting,
     Static,
     Structure,
     Tensor,
@@ -174,6 +175,8 @@ class Parameters(Interpreter):
                 return STATIC  # a flag, whatever its annotation says
             case None, Static(None):
                 return Unknown(frozenset((name,)))
+            case ((None | Static()), Static(str() as text)):
+                return Static(setting=Setting(text, f"`{name}`"))
             case None, Static():
                 return STATIC
             case None, _:

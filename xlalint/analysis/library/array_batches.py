@@ -7,9 +7,10 @@ from typing import Final
 
 from ..domain.counts import Rows, fills_batches, is_multiple
 from ..domain.kinds import options, rows_of
-from ..domain.values import Array, Dict, Sequence, Setting, Static, Tensor, Value, Variation
+from ..domain.values import NONE, Array, Dict, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import EVEN, GROWN, LAST, ROWS, rows_noted, sizes_of
 from ..files.unit import Location
+from .datasets import unless_one, usual_size
 
 _DEFAULT: Final = 32
 
@@ -29,7 +30,7 @@ def batches_of(
     if isinstance(batch_size, Array | Tensor | Sequence):
         return []  # another library's `fit`, or one of its own: Keras refuses it
     arrays = [array for option in options(value) if (array := _array(option)) is not None] if value is not None else []
-    size = _size(batch_size)
+    size, doubt = _size(batch_size)
     found: list[Value] = []
     for array in arrays:
         count = called if array.length is None else array.length
@@ -45,7 +46,7 @@ def batches_of(
         if not isinstance(count, int) or size is None:
             if likely and not any(each.kind == EVEN for each in array.varies):
                 shapes = None if any(each.kind != GROWN for each in sizes_of(array)) else 2  # other rows each time
-                found.append(Array(varies=(Variation(LAST, location, axis=0, shapes=shapes),)))
+                found.append(Array(varies=(Variation(LAST, location, axis=0, shapes=shapes, detail=doubt),)))
         elif count > size and count % size:
             detail = f"{count} elements in batches of {size}"
             found.append(Array(varies=(Variation(LAST, location, axis=0, shapes=2, detail=detail),)))
@@ -70,11 +71,11 @@ def _array(value: Value) -> Array | None:
             return None
 
 
-def _size(value: Value | None) -> int | None:
-    match value:
-        case None | Static(None):
-            return _DEFAULT
-        case Static(int() as number) | Static(setting=Setting(int() as number)) if number > 0:
-            return number
-        case _:
-            return None
+def _size(value: Value | None) -> tuple[int | None, str]:
+    """How many rows a batch has, where that is known; and on what a smaller last one depends, if on a setting."""
+    if value is None or value == NONE:
+        return _DEFAULT, ""
+    number, setting = usual_size(value)
+    if number == 1 and setting:
+        return None, unless_one(setting)
+    return number or None, ""

@@ -32,6 +32,7 @@ from .generators import never_ends, yields_windows
 DATASET: Final = "tf.data.Dataset"
 FOLDER: Final = "folder"  # the detail of a last batch that a function of Keras makes of what it reads
 IMAGES: Final = "images"  # and of one that an image generator of Keras makes, which cannot drop it
+UNLESS: Final = "unless "  # begins that of one that a setting leaves out by default, which nobody means for good
 TABLE: Final = "table"  # and of one that is read from tables of text, which is dropped where they are read forever
 # The methods of an image generator that make batches, with the position of their size.
 _FLOWS: Final = {"flow": 2, "flow_from_dataframe": 9, "flow_from_directory": 5}
@@ -279,18 +280,21 @@ def one_after_the_other(owner: ApiObject, made: ApiObject) -> ApiObject:
 
 
 def _in_batches(step: Step, detail: str = "") -> ApiObject:
-    """`batch`: the last one is smaller, unless it is dropped, or the elements are as many as fill all batches, as they
-    do where a setting says one by one if nobody asks for more."""
-    usual, setting = _usual(step.get("batch_size"))
+    """`batch`: the last one is smaller, unless it is dropped, or the elements are as many as fill all batches. They do
+    in batches of one, but where a setting says so by default, nobody means it for good."""
+    usual, setting = usual_size(step.get("batch_size"))
     number = usual if not setting else 0
     count, size = step.facts.count, rows_of(step.get("batch_size") or NONE)
-    filled = is_multiple(count, usual) or is_multiple(count, size)
+    one_by_one = usual == 1 and bool(setting)
+    filled = (is_multiple(count, usual) and not one_by_one) or is_multiple(count, size)
     # Elements of several shapes do not fit into one batch.
     held = step.element if number == 1 else filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
     element = _shifted(held, 1)
-    if not (usual == 1 or filled or step.facts.endless or _drops_remainder(step)):
-        if isinstance(count, int) and usual:
-            detail = f"{count} elements in batches of {usual}{setting}"
+    if not (number == 1 or filled or step.facts.endless or _drops_remainder(step)):
+        if one_by_one:
+            detail = detail or unless_one(setting)
+        elif isinstance(count, int) and usual:
+            detail = f"{count} elements in batches of {usual}{setting and f', the default of {setting}'}"
         single = isinstance(count, int) and number > count
         if not single:
             element = varied(element, (Variation("last batch", step.location, axis=0, shapes=2, detail=detail),))
@@ -301,21 +305,30 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
     return step.dataset(element, count=batches, batch=number)
 
 
-def _usual(size: Value | None) -> tuple[int, str]:
-    """How many elements a batch has, 0 where that is not known; and, where a setting says it, what its default is."""
+def unless_one(setting: str) -> str:
+    """The detail of a last batch that is smaller unless the batches are of one, as a setting has them by default."""
+    return f"{UNLESS}{setting} stays at its default, 1"
+
+
+def usual_size(size: Value | None) -> tuple[int, str]:
+    """How many elements a batch has, 0 where that is not known; and which setting says so by default, if one does."""
     match size:
         case Static(int() as number) if number > 0:
             return number, ""
         case Static(setting=Setting(int() as number, name)) if number > 0:
-            return number, f", the default of {name}"
+            return number, name
         case _:
             return 0, ""
 
 
 def _drops_remainder(step: Step) -> bool:
-    """Whether the last batch is dropped, or may be: a setting that is not known is trusted."""
+    """Whether the last batch is dropped, or may be: a setting of which no default is known is trusted."""
     drop = step.get("drop_remainder")
-    return not (drop is None or drop in (Static(False), NONE))
+    match drop:
+        case Static(setting=Setting(default=bool() as default)):
+            return default
+        case _:
+            return not (drop is None or drop in (Static(False), NONE))
 
 
 def _in_padded_batches(step: Step) -> ApiObject:

@@ -19,6 +19,7 @@ from ..domain.values import (
     OneOf,
     Scope,
     Sequence,
+    Setting,
     Static,
     Structure,
     Tensor,
@@ -231,7 +232,7 @@ def may_be_node(strategy: Value) -> bool:
     """Whether a TPU strategy may be for a TPU node: the program is told its address, and nobody knows which."""
     match strategy:
         case ApiObject(payload=ApiObject(api=name, payload=Unknown() | Static() as told)) if name == RESOLVER:
-            return is_tpu(strategy) and told not in (NONE, Static(""), Static("local"))
+            return is_tpu(strategy) and _usual_address(told) not in (NONE, Static(""), Static("local"))
         case _:
             return False
 
@@ -239,19 +240,28 @@ def may_be_node(strategy: Value) -> bool:
 def may_be_either(strategy: Value) -> bool:
     """Whether a TPU strategy is for the TPU that the environment names, on this machine or on another one."""
     match strategy:
-        case ApiObject(payload=ApiObject(api=name, payload=told)) if name == RESOLVER:
-            return is_tpu(strategy) and told == NONE
+        case ApiObject(payload=ApiObject(api=name, payload=Static() as told)) if name == RESOLVER:
+            return is_tpu(strategy) and _usual_address(told) in (NONE, Static(""))  # which it takes for none, too
         case _:
             return False
+
+
+def _usual_address(told: Value) -> Value:
+    """What a resolver is told, by default where a setting says it."""
+    match told:
+        case Static(setting=Setting(str() as default), local=False):
+            return Static(default)
+        case _:
+            return told
 
 
 def beginning(value: Value | None, node: cst.BaseExpression | None) -> Value:
     """A text, or what is written at the beginning of one that is put together; None where there is none."""
     if value is None:
         return NONE
-    if (isinstance(value, Static) and value.known) or is_local(value):
+    if (isinstance(value, Static) and (value.known or value.setting is not None)) or is_local(value):
         return value
-    while isinstance(node, cst.BinaryOperation):
+    while isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
         node = node.left
     match node:
         case cst.SimpleString() if isinstance(text := node.evaluated_value, str):

@@ -6,12 +6,13 @@ from collections.abc import Sequence as Ordered
 from typing import Any, Final
 
 from ..domain.values import STATIC, Sequence, Static, Value
+from .local_paths import filled_in
 
 METHODS: Final = frozenset(
     (
         *("lower", "upper", "strip", "lstrip", "rstrip", "title", "capitalize", "casefold", "swapcase"),
         *("split", "rsplit", "partition", "rpartition", "replace", "removeprefix", "removesuffix"),
-        *("startswith", "endswith", "isdigit", "isalpha", "isidentifier", "find", "index", "count"),
+        *("format", "startswith", "endswith", "isdigit", "isalpha", "isidentifier", "find", "index", "count"),
     )
 )
 LISTING: Final = frozenset(("split", "rsplit", "splitlines", "readlines"))  # .. and of unknown text, or of a file
@@ -22,6 +23,8 @@ def call_text(text: object, method: str, arguments: Ordered[Value]) -> Value:
     """`text.method(..)`; STATIC where an argument is not known."""
     if not isinstance(text, str):
         return Sequence("list", None, STATIC)
+    if method == "format":  # no value, but perhaps a path: names of layers are made so
+        return filled_in(text, arguments)
     known: list[Any] = [value.constant for value in arguments if isinstance(value, Static) and value.known]
     if len(known) < len(arguments) or len(text) > _LONGEST:
         return STATIC

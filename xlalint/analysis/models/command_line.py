@@ -6,16 +6,34 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join
-from ..domain.values import NONE, STATIC, UNKNOWN, Api, ApiObject, Dict, Sequence, Setting, Static, Value
+from ..domain.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Api,
+    ApiObject,
+    ClassValue,
+    Dict,
+    Instance,
+    Sequence,
+    Setting,
+    Static,
+    Value,
+)
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..library.flags import HOMES
+from ..library.local_paths import PATH, PATH_CLASSES
 from ..record import replace
 
 _PARSER: Final = "argparse.ArgumentParser"
+_RECORD_PARSER: Final = "transformers.HfArgumentParser"
+_RECORDS: Final = ("parse_args_into_dataclasses", "parse_dict", "parse_json_file", "parse_yaml_file")
 _SUBPARSERS: Final = "argparse._SubParsersAction"
 _NAMESPACE: Final = "argparse.Namespace"
-_FLAGS: Final = tuple(f"absl.flags.DEFINE_{kind}" for kind in ("bool", "boolean", "integer"))
-_INTEGER: Final = Api("builtins.int")
+_FLAGS: Final = tuple(
+    f"{home}.DEFINE_{kind}" for home in HOMES for kind in ("bool", "boolean", "enum", "integer", "string")
+)
 _SWITCHES: Final = {"store_true": False, "store_false": True}
 
 
@@ -47,12 +65,25 @@ def _by_default(option: str, arguments: Arguments) -> Value:
             return Static(setting=Setting(_SWITCHES[action], f"`{option}`"))
         case _, Static(bool() | int() as default):
             return Static(setting=Setting(default, f"`{option}`"))
-        case _, Static(str() as text) if arguments.keywords.get("type") == _INTEGER and text.isdecimal():
-            return Static(setting=Setting(int(text), f"`{option}`"))  # the parser reads its defaults, too
+        case _, Static(str() as text):
+            return _text_by_default(option, text, arguments.keywords.get("type"))
         case _, Static():
             return STATIC
         case _:
             return UNKNOWN
+
+
+def _text_by_default(option: str, text: str, kind: Value | None) -> Value:
+    """A default that is a text, which the parser reads as it reads what somebody passes."""
+    match kind:
+        case None | Api("builtins.str"):
+            return Static(setting=Setting(text, f"`{option}`"))
+        case Api("builtins.int") if text.isdecimal():
+            return Static(setting=Setting(int(text), f"`{option}`"))
+        case Api(name) if name in PATH_CLASSES:
+            return ApiObject(PATH)
+        case _:
+            return STATIC
 
 
 def _parse_args(
@@ -71,12 +102,46 @@ def _parse_known_args(
 def _flag(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     """`flags.DEFINE_bool("xla", False, "..")`: read as `FLAGS.xla`, or as the `value` of what is returned."""
     match arguments.get(0, "name"), arguments.get(1, "default"):
-        case Static(str() as name), Static(bool() | int() as default):
+        case Static(str() as name), Static(bool() | int() | str() as default):
             value = Static(setting=Setting(default, f"`--{name}`"))
             interpreter.flags.setdefault(name, {})[frame.module] = value
             return ApiObject("absl.flags.FlagHolder", payload=value)
         case _:
             return None
+
+
+def of_environment(arguments: Arguments) -> Value | None:
+    """`os.environ.get("DATA", "data")`: a variable that has a default."""
+    match arguments.get(0, "key"), arguments.get(1, "default"):
+        case Static(str() as name), Static(str() as default):
+            return Static(setting=Setting(default, f"`{name}`"))
+        case _:
+            return None
+
+
+def _record_parser(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`HfArgumentParser((ModelArguments, DataArguments))`."""
+    return ApiObject(_RECORD_PARSER, payload=arguments.get(0, "dataclass_types"))
+
+
+def _parse_records(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`parser.parse_args_into_dataclasses()`: an object of each class, made of what somebody passes."""
+    match owner:
+        case ApiObject(payload=ClassValue() as single):
+            classes: tuple[Value, ...] = (single,)
+        case ApiObject(payload=Sequence(items=tuple(several))):
+            classes = several
+        case _:
+            return None
+    made = (
+        Instance(it.cls, interpreter.any_record(it.cls))
+        if isinstance(it, ClassValue) and interpreter.is_record(it.cls)
+        else UNKNOWN
+        for it in classes
+    )
+    return Sequence("tuple", tuple(made))
 
 
 def _set_defaults(
@@ -89,7 +154,11 @@ def _set_defaults(
     return NONE
 
 
-FUNCTIONS: Final[dict[str, FunctionModel]] = {_PARSER: _parser, **dict.fromkeys(_FLAGS, _flag)}
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    _PARSER: _parser,
+    _RECORD_PARSER: _record_parser,
+    **dict.fromkeys(_FLAGS, _flag),
+}
 METHODS: Final[dict[str, MethodModel]] = {
     f"{_PARSER}.add_argument": _add_argument,
     f"{_PARSER}.add_subparsers": lambda *_: ApiObject(_SUBPARSERS),
@@ -97,4 +166,5 @@ METHODS: Final[dict[str, MethodModel]] = {
     f"{_SUBPARSERS}.add_parser": lambda *_: ApiObject(_PARSER, payload=Dict({})),
     f"{_PARSER}.parse_args": _parse_args,
     f"{_PARSER}.parse_known_args": _parse_known_args,
+    **{f"{_RECORD_PARSER}.{name}": _parse_records for name in _RECORDS},
 }

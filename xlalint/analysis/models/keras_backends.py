@@ -11,6 +11,7 @@ from ..interpreter.asked_backends import ASKED, of_variable
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..program.signs import Shows
+from .command_line import of_environment
 
 _KERAS_3: Final = "3.15.1"  # the measured one
 _NAMES_JAX: Final = re.compile(r"""(["'])jax\1""")
@@ -38,8 +39,9 @@ def _version(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
 
 
 def _variable(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
-    """`os.environ.get("KERAS_BACKEND")`."""
-    return of_variable(interpreter, arguments.get(0, "key") or UNKNOWN)
+    """`os.environ.get("KERAS_BACKEND")`, or another variable with a default."""
+    asked = of_variable(interpreter, arguments.get(0, "key") or UNKNOWN)
+    return of_environment(arguments) if asked is None else asked
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {

@@ -6,10 +6,10 @@ import posixpath
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import STATIC, UNKNOWN, ApiObject, Sequence, Static, Value
+from ..domain.values import STATIC, UNKNOWN, ApiObject, Sequence, Setting, Static, Value
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
-from ..library.local_paths import LOCAL, PATH, is_local, known_path
+from ..library.local_paths import LOCAL, PATH, PATH_CLASSES, begun_by, put_together
 
 _FOUND: Final = Sequence("list", None, LOCAL)
 _NAMES: Final = Sequence("list", None, STATIC)
@@ -19,7 +19,6 @@ _LOCAL: Final = ("keras.utils.get_file", "os.getcwd", "os.path.abspath", "os.pat
 _FINDS: Final = ("glob.glob", "glob.iglob", "os.listdir")
 # What is on this machine if its argument is.
 _KEEPS: Final = ("os.fspath", "os.path.dirname", "os.path.expanduser", "os.path.expandvars", "os.path.normpath")
-_CLASSES: Final = ("Path", "PosixPath", "PurePath", "PurePosixPath")
 
 
 def _always(value: Value) -> FunctionModel:
@@ -28,13 +27,13 @@ def _always(value: Value) -> FunctionModel:
 
 
 def _kept(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    return LOCAL if is_local(next(iter(arguments.positional), UNKNOWN)) else STATIC
+    return begun_by(next(iter(arguments.positional), UNKNOWN))
 
 
 def _text(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`str(path)`; a text stays as it is."""
     match arguments.positional:
-        case [Static(str(), ()) as text]:
+        case [Static(str(), ()) as text] | [Static(setting=Setting(str())) as text]:
             return text
         case [ApiObject(api=name)] if name == PATH:
             return LOCAL
@@ -46,10 +45,8 @@ def _text(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
 
 def _joined(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`os.path.join(..)`: the path, where all of it is known, or where it begins."""
-    texts = [text for part in arguments.positional if (text := known_path(part)) is not None]
-    if texts and len(texts) == len(arguments.positional) and arguments.rest is None:
-        return Static(posixpath.join(*texts))
-    return LOCAL if is_local(next(iter(arguments.positional), UNKNOWN)) else STATIC
+    rest = () if arguments.rest is None else (arguments.rest,)
+    return put_together((*arguments.positional, *rest), lambda texts: posixpath.join(*texts))
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
@@ -60,5 +57,5 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **dict.fromkeys(_FINDS, _always(_FOUND)),
     **dict.fromkeys(_KEEPS, _kept),
     # A path of `pathlib` is of this machine whatever its parts are: it knows no bucket.
-    **{f"pathlib.{name}{made}": _always(ApiObject(PATH)) for name in _CLASSES for made in ("", ".cwd", ".home")},
+    **{f"{name}{made}": _always(ApiObject(PATH)) for name in PATH_CLASSES for made in ("", ".cwd", ".home")},
 }

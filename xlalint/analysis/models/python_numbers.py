@@ -78,6 +78,8 @@ def _reader(name: str) -> FunctionModel:
                 return Static(float(constant), varies)
             case Static(setting=Setting(default, told)) if name == "bool":
                 return Static(setting=Setting(bool(default), told))
+            case Static(setting=Setting(str() as text, told)) if name == "int":
+                return Static(setting=Setting(int(text), told)) if text.isdecimal() else STATIC
             case Static(setting=Setting()) if name == "int":
                 return value
             case Static(varies=varies, count=count) | Unknown(varies=varies, count=count) if name in _OF_NUMBERS:

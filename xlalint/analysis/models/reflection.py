@@ -13,6 +13,7 @@ from ..domain.values import (
     STATIC,
     UNKNOWN,
     Api,
+    ApiObject,
     ClassValue,
     Dict,
     FunctionValue,
@@ -170,6 +171,8 @@ def _vars(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
     match arguments.positional:
         case [Instance() | ClassValue() as owner]:
             return interpreter.attribute(frame, owner, "__dict__", node)
+        case [ApiObject("argparse.Namespace", payload=Dict() as settings)]:
+            return settings
         case _:
             return UNKNOWN
 
