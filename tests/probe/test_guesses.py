@@ -55,6 +55,10 @@ def test_other_styles_of_docstrings() -> None:
     }
     assert documented("f\n\nParameters\n----------\nn : int, optional\n    how many\nx : array_like\n") == {"n": "4"}
     assert documented("f\n\nArgs:\n  on (boolean): if\n  boxes (float): of which each is one\n") == {"on": "False"}
+    told_apart = "f\n\nArgs:\n  x (tensor): boxes\n  width (float): of the image\n  rates (float or list): several\n"
+    assert documented(told_apart) == {"width": "f32[]"}  # where nothing is called a tensor, `float` may be one
+    told_apart = "f\n\nArgs:\n  x (tensor): boxes\n  width (float): of the image\n  rates (float or list): several\n"
+    assert documented(told_apart) == {"width": "f32[]"}  # where nothing is called a tensor, `float` may be one
     assert documented("f\n\nInput\n-----\nlos : [batch size, num_ut], `tf.bool`\n    Line of sight\n") == {
         "los": "bool[4, 4]"
     }

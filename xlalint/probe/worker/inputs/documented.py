@@ -40,8 +40,10 @@ _RANK: Final = re.compile(r"\b([1-6])-?D\b|\brank[- ]?([1-6])\b|\b([1-6])-dimens
 _SEVERAL: Final = re.compile(r"^\W*(?:an?\s)?\W*(?:list|sequence)\w* of\b.{0,30}\b(?:tensor|array)s\b", re.I)
 _NAMED: Final = re.compile(r"\(([^()]*)\)")  # what an axis has: [boxes, (top, left, bottom, right)]
 _TENSOR: Final = re.compile(r"tensor|array", re.I)
-# What is said to be a number of Python's, and nothing more; `float` is said of tensors as well.
-_PLAIN: Final = re.compile(r"(?:an? )?`*(?P<type>int|bool)(?:eger|ean)?`*\.?(?:,? optional)?(?:,? defaults? .*)?", re.I)
+# What is said to be a number of Python's, and nothing more.
+_PLAIN: Final = re.compile(
+    r"(?:an? )?`*(?P<type>int|bool|float)(?:eger|ean)?`*\.?(?:,? optional)?(?:,? defaults? .*)?", re.I
+)
 _NUMBERS: Final[dict[str, int]] = {"int": SIZE, "bool": False}
 _DTYPES: Final = (
     (re.compile(r"\b(?:tf\.)?(u?int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|complex(?:64|128))\b"), ""),
@@ -60,8 +62,11 @@ def described(function: Callable[..., Any]) -> dict[str, Form]:
 @lru_cache(maxsize=256)
 def _described(text: str) -> dict[str, Form]:
     found: dict[str, Form] = {}
-    for name, kind, said in _entries(text):
-        if name not in found and (form := _form(kind, said)) is not None:
+    entries = list(_entries(text))
+    # `float` is said of tensors as well, but not where others are called tensors.
+    tells_apart = any(_TENSOR.search(kind) for _, kind, _ in entries)
+    for name, kind, said in entries:
+        if name not in found and (form := _form(kind, said, tells_apart)) is not None:
             found[name] = form
     return found
 
@@ -79,7 +84,7 @@ def _entries(text: str) -> Iterator[tuple[str, str, str]]:
         yield entry["name"], entry["kind"] or "", "\n".join(lines)
 
 
-def _form(kind: str, said: str) -> Form | None:
+def _form(kind: str, said: str, tells_apart: bool) -> Form | None:
     entries = {key: form for key, form in _keyed(said) if form is not None}
     if entries:
         return Keyed(tuple(entries.items()))
@@ -93,7 +98,11 @@ def _form(kind: str, said: str) -> Form | None:
             shape = (SIZE,) * int(rank[1] or rank[2] or rank[3])
     if shape is None:
         plain = _PLAIN.fullmatch(kind.strip() or said.partition("\n")[0].strip())
-        return None if plain is None or _TENSOR.search(first) else Literal(_NUMBERS[plain["type"].lower()])
+        if plain is None or _TENSOR.search(first):
+            return None
+        if (number := plain["type"].lower()) == "float":
+            return spec("float32") if tells_apart else None
+        return Literal(_NUMBERS[number])
     one = spec(_dtype(first), *shape)
     return Many("list", (one, one)) if _SEVERAL.search(first) else one
 
