@@ -163,6 +163,21 @@ class Pretrained(keras.layers.Layer):
         return self.backbone(x)
 
 
+class Unsaved(keras.layers.Layer):
+    def __init__(self, file="of/nobody/best.weights.h5"):
+        super().__init__()
+        self.backbone = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(2)])
+        self.backbone.load_weights(file)
+
+    def call(self, x):
+        return self.backbone(x)
+
+
+class Spoilt(Unsaved):
+    def __init__(self):
+        super().__init__(__file__)
+
+
 class Padded(keras.layers.Layer):
     def __init__(self, input_size):
         super().__init__()

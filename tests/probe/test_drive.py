@@ -38,6 +38,7 @@ def line_of(text: str) -> int:
         ("Planned", ["x: f32[4, 4]"]),
         ("Passing", None),
         ("Pretrained", ["x: f32[4, 4]"]),
+        ("Unsaved", ["x: f32[4, 4]"]),
         ("Padded", ["x: f32[4, 4, 4]"]),
         ("annotated", None),
         ("optional", ["x: f32[4, 4]"]),
@@ -122,6 +123,7 @@ def test_what_a_class_above_has_by_default_comes_first(driver: Driver) -> None:
 def test_what_cannot_be_called_says_why_and_what_to_write(driver: Driver) -> None:
     assert "returns no tensor (Adam)" in driver("optimizer")["not"]
     assert "OSError: there is no such network" in driver("impossible")["not"]
+    assert "File format not supported" in driver("Spoilt")["not"]  # a file that is there, but has no weights
     assert "`# xlalint: probe(x: ..)`" in driver("impossible")["not"]
     assert "has no `missing`" in driver("missing")["not"]
 

@@ -1,5 +1,5 @@
-"""Pretrained weights that cannot be fetched: a model keeps those that it is made with. What XLA makes of it does not
-depend on their values.
+"""Pretrained weights that cannot be fetched, or are not there: a model keeps those that it is made with. What XLA makes
+of it does not depend on their values.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from functools import wraps
+from glob import escape, glob
 from typing import Any, Final
 
 # By package, the module with the function that fetches files, which the models look up there.
@@ -28,7 +29,7 @@ def keep_what_models_are_made_with() -> None:
 
 
 def lacking() -> tuple[str, ...]:
-    """The files that could not be fetched since the last time."""
+    """The files that could not be fetched, or were not there, since the last time."""
     found = tuple(_lacking)
     _lacking.clear()
     return found
@@ -52,6 +53,12 @@ def _fetching(plain: Callable[..., str]) -> Callable[..., str]:
 def _loading(plain: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(plain)
     def load_weights(self: Any, filepath: Any, *positional: Any, **keywords: Any) -> Any:
-        return None if str(filepath) in _lacking else plain(self, filepath, *positional, **keywords)
+        try:
+            return None if str(filepath) in _lacking else plain(self, filepath, *positional, **keywords)
+        except Exception:  # of any kind, by the format and the version
+            if glob(f"{escape(str(filepath))}*"):  # of a checkpoint there are several files
+                raise
+            _lacking[str(filepath)] = None
+            return None
 
     return load_weights

@@ -79,7 +79,7 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
             named = ", ".join(f"`{name}`" for name in without)
             driven.notes += (f"imported without {named}: not installed, and nothing of it runs here",)
         if lacking():
-            driven.notes += ("its pretrained weights cannot be fetched: it is run with those that it is made with",)
+            driven.notes += ("its pretrained weights are not there: it is run with those that it is made with",)
         driven.found = driver.found
         driven.close = stack.pop_all().close
         return driven
