@@ -96,6 +96,20 @@ def largest(ratios):
         return tf.sqrt(most)
     return tf.square(most)
 
+def titled(x, title):
+    if not isinstance(title, str):
+        raise TypeError(f"Argument `title` must be a string. Received: {title}")
+    return tf.exp(x)
+
+class Begun:
+    def __init__(self, x):
+        self.weight = tf.Variable(2.0)
+
+        def scaled(rate):
+            return x * rate * self.weight
+
+        self.first = scaled(tf.constant(3.0))
+
 class Solver:
     def __init__(self, derivative, state):
         self.derivative, self.state = derivative, state
@@ -149,10 +163,17 @@ def test_a_parameter_is_told_from_one_of_its_name_that_its_object_is_made_of(dri
         ("ranked", ["x: f32[4, 4]", "ids: f32[4] flags"]),
         ("activated", ["x: f32[4, 4]", "options: Settings(shift=4, scale=4, activation='relu')"]),
         ("largest", ["ratios: f32[4]"]),
+        ("titled", ["x: f32[4, 4]", "title: 'same'"]),
     ],
 )
 def test_what_errors_name(driver: Driver, program: str, qualname: str, inputs: list[str]) -> None:
     assert driver(qualname, program)["inputs"] == inputs
+
+
+def test_what_is_around_a_function_may_create_variables(driver: Driver, program: str) -> None:
+    first = PROGRAM.split("def scaled(rate)")[0].count("\n") + 1
+    found = driver("Begun.__init__.<locals>.scaled", program, lines=(first, first + 1))
+    assert found["inputs"] == ["rate: f32[]"]
 
 
 def test_what_has_to_be_called_before(driver: Driver, program: str) -> None:
@@ -206,6 +227,35 @@ def test_a_part_that_changes_nothing_of_an_error_comes_later() -> None:
         queue.answered(assignment, same)
         order.append(assignment)
     assert order.index((Literal(0), Literal(1))) < 6
+
+
+def test_what_waits_is_moved_forward() -> None:
+    from xlalint.probe.worker.inputs.queue import Queue
+
+    queue = Queue()
+    for number in range(3):
+        queue.put((Literal(number),), -1, number)
+    queue.put((Literal(1),), -5, 9)
+    queue.put((Literal(2),), -5, 9, forward=True)
+    order = [queue.get()[0] for _ in range(3)]
+    assert order == [(Literal(2),), (Literal(0),), (Literal(1),)]
+    queue.put((Literal(2),), -9, 0, forward=True)  # it was tried
+    assert not queue
+
+
+def test_what_an_error_asks_for_comes_first() -> None:
+    from xlalint.probe.worker.inputs.culprits import FailedCall
+    from xlalint.probe.worker.inputs.replacements import changes
+    from xlalint.probe.worker.inputs.slots import Slot
+
+    def first(text: str) -> tuple[str, bool]:
+        slots = [Slot("depth", "call", (Literal(4),)), Slot("image", "call", (spec("float32", 4, 4, 4),))]
+        chosen = (Literal(4), spec("float32", 4, 4, 4))
+        assignment, certain = next(changes(FailedCall(slots, chosen, {}, ValueError(text), lambda path: False, None)))
+        return " ".join(map(str, assignment)), certain
+
+    assert first("expected min_ndim=4, found ndim=3. Full shape received: (3, 3, 4)") == ("4 f32[4, 4, 4, 4]", True)
+    assert not first("the image is too small for 5 layers")[1]
 
 
 def test_large_tensors_that_are_passed_are_made_smaller_alike() -> None:

@@ -270,7 +270,7 @@ class _Driver:
         free = caller or self.target.given or self.target.host  # to return anything
         if not free and isinstance(result, backend.DISTRIBUTED):
             raise NotDrivenError(f"it returns what its replicas return: {_APART}; the step that they run is compiled")
-        if harness.creates and any(map(variables_in, result.values())):
+        if harness.creates and not caller and any(map(variables_in, result.values())):
             said = "it creates variables, which compiled code takes from outside"
             raise NotDrivenError(said, in_no_way=True)
         asked = bool(solution.attempt.reached & wanted)

@@ -49,6 +49,7 @@ _BEYOND: Final = re.compile(
     r"out of (?:range|bound)|is not in \[|must be less|invalid ind|does not index into|values outside", re.I
 )
 _ATTRIBUTE: Final = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
+_TEXT: Final = re.compile(r"\b(?:must be|should be|expected) (?:of type )?(?:an? )?`?str(?:ing)?\b(?! tensor)", re.I)
 _NDIMS: Final = re.compile(r"expected (?:min_)?ndim=(\d), found ndim=(\d)")  # as Keras's layers say it
 _EXPECTED: Final = re.compile(r"expected shape=\(([^)]*)\), found shape=")
 
@@ -80,6 +81,11 @@ class ErrorClues:
     said: Mapping[str, Form] = field(default_factory=dict)  # what the project says of missing settings
     ready: tuple[ObjectInput, ...] = ()  # what the project has that has the missing setting
     of_object: bool = False  # it is about what an object is made of
+
+    @property
+    def of_text(self) -> bool:
+        """Whether a string of Python's is asked for."""
+        return _TEXT.search(self.text) is not None
 
     def sizes_for(self, shape: Sequence[int]) -> tuple[int, ...] | None:
         """What a layer wants in the place of a shape that it does not take, if it says so."""

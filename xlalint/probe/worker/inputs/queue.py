@@ -37,10 +37,18 @@ class Queue:
     def __bool__(self) -> bool:
         return len(self._done) < len(self.seen)
 
-    def put(self, assignment: Assignment, progress: int, depth: int, origin: Assignment | None = None) -> None:
+    def put(
+        self,
+        assignment: Assignment,
+        progress: int,
+        depth: int,
+        origin: Assignment | None = None,
+        *,
+        forward: bool = False,
+    ) -> None:
         """`progress`: less of it is further; `depth`: how many guesses less likely are behind it; `origin`: what failed
-        before it."""
-        if assignment not in self.seen:
+        before it; `forward`: also what waits already behind a call that got less far."""
+        if assignment not in self.seen or (forward and assignment not in self._done):
             self.seen.add(assignment)
             if origin is not None and (part := changed_part(origin, assignment)) is not None:
                 self._places[assignment] = (self._complaints[origin], *part)

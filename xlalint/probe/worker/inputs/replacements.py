@@ -29,6 +29,7 @@ _LARGE_IMAGE: Final = (256, 256, 3)
 _MOST_RANK: Final = 6
 _SWITCHED: Final = 3  # how much less likely a switch is at fault than the input that an error is about
 _OF_DEFAULTS: Final = 6  # how much less likely an input is at fault that has its default
+_CERTAIN: Final = -1  # before what may be at fault
 _LARGEST: Final = 1 << 18  # elements of a tensor
 _DTYPES: Final = ("int32", "bool", "int64", "float64", "complex64", "string")
 _INTEGER: Final = re.compile(r"integer|indices|index|slice|\bint\b|isn't allowed|iterable|cannot be interpreted")
@@ -54,8 +55,8 @@ _TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ArrayIm
 _MADE: Final = ("EagerTensor", "ArrayImpl")  # what a tensor among the inputs is
 
 
-def changes(failed: FailedCall) -> Iterator[Assignment]:
-    """The assignments to try next, the most promising first."""
+def changes(failed: FailedCall) -> Iterator[tuple[Assignment, bool]]:
+    """The assignments to try next, the most promising first; and of each whether the error asks for it for certain."""
     clues = ErrorClues.of(failed.error)
     if modes := modes_of(failed):
         clues = replace(clues, modes=modes)
@@ -79,16 +80,16 @@ def changes(failed: FailedCall) -> Iterator[Assignment]:
             )
             named = failed.slots[slot].name in clues.text or (clues.attribute or ("",))[0] == "NoneType"
             unlikely = _OF_DEFAULTS if part is None and not named else 0
-            ranked.append((0 if certain else rank + 2 * position + unlikely, position, made))
+            ranked.append((_CERTAIN if certain else rank + 2 * position + unlikely, position, made))
             if rank < _OF_ALL and (all_of := _all_alike(failed.assignment, slot, path, other)) is not None:
                 ranked.append((rank + 2 * position + unlikely, position, all_of))
     ranked += [(_SWITCHED, len(faults), made) for made in _switched(failed)]
     together = list(_together(failed, clues))
     ranked += [(3 + 2 * rank, len(faults), made) for rank, made in enumerate(together)]
     ranked.sort(key=lambda one: one[:2])
-    for _, _, made in ranked:
+    for rank, _, made in ranked:
         if made != failed.assignment:
-            yield made
+            yield made, rank == _CERTAIN
 
 
 def _all_alike(assignment: Assignment, slot: int, path: PartPath, other: Choice) -> Assignment | None:
@@ -141,6 +142,8 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
     if clues.attribute is not None and clues.attribute[1] in _OF_STRINGS and part.dtype != "string":
         yield replace(part, dtype="string", style="")
         yield from (Literal(word) for word in ("same", "relu", "sum"))
+    if clues.of_text:
+        yield Literal("same")
     if clues.text.startswith("Value for attr 'T"):  # its dtype is refused, and the others are named
         yield from (replace(part, dtype=dtype) for dtype in clues.dtypes[:2] if dtype != part.dtype)
     if rank and _ONE_ELEMENT.search(clues.text):
@@ -330,7 +333,7 @@ def _instead_of_value(
     yield from (Literal(word) for word in clues.modes if part != Literal(word))
     if "not callable" in clues.text:
         yield IDENTITY
-    if part in (None, Literal(None)) and _JOINED.search(clues.text):
+    if clues.of_text or (part in (None, Literal(None)) and _JOINED.search(clues.text)):
         yield Literal("same")
     if _OF_SHAPES.search(clues.text) and "invalid dimension" not in clues.text:
         yield from (Many("tuple", tuple(map(Literal, sizes))) for sizes in (_IMAGE[1:], (SIZE, SIZE), (SIZE,)))

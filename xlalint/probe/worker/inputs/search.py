@@ -244,8 +244,8 @@ class Search:
                 if isinstance(attempt.error, MissingError):
                     break
             failed = FailedCall(self.slots, assignment, objects, attempt.error, self.own, self.entry, self.roots)
-            for rank, following in enumerate(changes(failed)):
-                queue.put(following, -progress, depth + rank, assignment)
+            for rank, (following, certain) in enumerate(changes(failed)):
+                queue.put(following, -progress, depth + rank, assignment, forward=certain)
             attempt.error.__traceback__ = None  # it keeps all that was alive
         _, error, of_keras = nearest or (0, RuntimeError("all that is accepted is something else"), False)
         raise NotFoundError(error, self.calls, of_keras, furthest[1])
