@@ -4,7 +4,7 @@
 Reports a second batch size for the same compiled step: one function called with datasets of different batch sizes,
 `validation_data` of `fit` and an `evaluate` of the same model, or two calls of `fit` or `predict`. Also reports arrays
 whose size changes from call to call: built with a changing number, of a list that is filled until something happens
-(the steps of an episode) or with the words of a text, drawn from a memory that fills up, or read from files one by one.
+(an episode ends) or with a text's words, chosen by a mask, drawn from a memory that fills up, or read from files.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU: a function called with batches of 32 and of 16 compiles twice.
@@ -19,8 +19,8 @@ Keras compiles the steps for training, testing and prediction separately. A batc
     model.evaluate(test.batch(64))
 
 ## Not flagged
-Other batch sizes in a model's training than in its evaluation, zipped datasets, unknown sizes, padded or full lists.
-Pictures for a model of a TPU strategy that was made for one size, or loaded, are information.
+Other batch sizes in training than in evaluation, zipped datasets, unknown sizes, padded or full lists. Pictures for a
+model of a TPU strategy that was made for one size, or loaded, are information.
 
 ## Fix safety
 Shown only: results do not depend on the batch size unless the model normalises over the batch.

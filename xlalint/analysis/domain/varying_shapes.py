@@ -55,6 +55,9 @@ COUNTED: Final = "counted"
 # The detail of the number that a comprehension counts with, and of what it makes in such sizes: another one in each of
 # its items, the same in each such list.
 OF_ITEMS: Final = "items"
+# The detail of arrays of different lengths that a loop goes through, each of which is as long as it is.
+OF_ARRAYS: Final = "arrays"
+_BATCH: Final = 32  # that Keras cuts arrays into, which are then no matter of their lengths
 # As many elements as a condition on data holds for, which is asked again and again.
 MASKED: Final = "masked"
 # What makes a list longer or shorter, and the first dimension of what is made of it.
@@ -65,8 +68,8 @@ LENGTHS: Final = frozenset((FILLED, GROWN, MASKED, "sized"))
 _KEPT: Final = LENGTHS | {EVEN, LAST}  # .. and what else is true of each list that is as long
 _DEEPEST: Final = 4
 # In an index, new dimensions, and what stands for no single dimension of what is indexed.
-_NEW: Final = (Static(None), Api("tf.newaxis"), Api("np.newaxis"))
-_NO_DIMENSION: Final = (Static(...), *_NEW)
+NEW_AXES: Final = (Static(None), Api("tf.newaxis"), Api("np.newaxis"))
+_NO_DIMENSION: Final = (Static(...), *NEW_AXES)
 # Their result has the shape that an argument names, whatever shape goes in.
 _RESHAPING: Final = frozenset(
     (
@@ -254,7 +257,7 @@ def _behind_new_axes(variation: Variation, index: tuple[Value, ...]) -> Variatio
         return variation
     new = passed = 0
     for item in index:
-        if item in _NEW:
+        if item in NEW_AXES:
             new += 1
         elif item == Static(...) or passed == variation.axis:
             break
@@ -286,12 +289,16 @@ def _leaves_an_end(cut: Slice) -> bool:
 
 
 def told_apart(items: tuple[Value, ...], location: Location) -> tuple[Value, ...]:
-    """The items as a loop on the host meets them one by one: Python numbers that differ vary, also as the parts of
-    tuples of one length."""
+    """The items as a loop on the host meets them one by one: Python numbers that differ vary, and arrays of different
+    lengths, also as the parts of tuples of one length."""
     rows = [item.items for item in items if isinstance(item, Sequence) and item.kind == "tuple" and item.items]
     if rows and len(rows) == len(items) and len(set(map(len, rows))) == 1:
         columns = [told_apart(column, location) for column in zip(*rows, strict=True)]
         return tuple(Sequence("tuple", row) for row in zip(*columns, strict=True))
+    lengths = {item.length for item in items if isinstance(item, Array) and isinstance(item.length, int)}
+    if len(lengths) > 1 and any(length % _BATCH for length in lengths):
+        sized = (Variation("sized", location, axis=0, shapes=len(lengths), detail=OF_ARRAYS),)
+        return tuple(varied(item, sized) if isinstance(item, Array) else item for item in items)
     numbers = {item.constant for item in items if _is_number(item)}
     if len(numbers) < 2:
         return items

@@ -22,7 +22,7 @@ from ..domain.values import (
     Variation,
     Wrapped,
 )
-from ..domain.varying_shapes import FILLED, GROWN, JOINED, LAST, MASKED, OF_ITEMS, filtered, variations_of
+from ..domain.varying_shapes import FILLED, GROWN, JOINED, LAST, MASKED, OF_ARRAYS, OF_ITEMS, filtered, variations_of
 from ..files.unit import Location, Unit
 from ..library import api
 from ..library.host_shapes import READ
@@ -236,7 +236,7 @@ def passed_values(arguments: Arguments, node: cst.CSTNode) -> list[tuple[Value, 
 def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
     """Whether what a loop of the same function makes vary is read within that loop: after it, it stays what it is. The
     last batch is as large as the others where the program makes sure of that."""
-    location, leaves = variation.location, variation.kind != GROWN
+    location, leaves = variation.location, variation.kind != GROWN and variation.detail != OF_ARRAYS
     if variation.kind == LAST and comes_out_even(location.unit, location.node):
         return False
     cls = frame.bound.cls if isinstance(frame.bound, Instance) else None

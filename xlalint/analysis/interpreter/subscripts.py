@@ -39,7 +39,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import FILLED, GROWN, LAST, STEPS, after_index, cut, part_of_queue
+from ..domain.varying_shapes import FILLED, GROWN, LAST, NEW_AXES, STEPS, after_index, cut, part_of_queue
 from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
@@ -363,6 +363,8 @@ def _length_of_part(frame: Frame, node: cst.Subscript, base: Array, index: tuple
             return between(base.length, lower, upper)
         case [Array(dtype=dtype, length=length)], _ if dtype != "bool":
             return length
+        case [new, *_], _ if new in NEW_AXES:
+            return 1
         case _:
             return None
 

@@ -118,7 +118,9 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         return replace(result, varies=found) if found else result
     if name in _AS_LONG and isinstance(result, Array):
         given = next(iter(arguments.values()), None)
-        if isinstance(given, Array) and _is_behind(name, arguments):
+        if not _is_behind(name, arguments):
+            result = replace(result, length=1)
+        elif isinstance(given, Array):
             result = replace(result, length=given.length, row=given.row)
     if name in _AS_MANY and isinstance(result, Tensor) and _is_behind(name, arguments):
         result = _of_rows(next(iter(arguments.values()), None), result, location)
@@ -149,6 +151,9 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         return _pieces(name, arguments, result, location)
     if name in _RESHAPING and (given := next(iter(arguments.values()), None)) is not None:
         result = varied(result, _reshaped(given, arguments))
+        match result, _shape_in(arguments):
+            case Array(), Sequence(items=(Static(int(first)), *_)) if first > 0:
+                result = replace(result, length=first)
     if name in _SIZES:
         if isinstance(result, Tensor):
             result = _of_written(name, arguments, result, location)
@@ -198,11 +203,14 @@ def _sum_of(arrays: Sequence) -> Rows | None:
     return total
 
 
+def _shape_in(arguments: Mapping[str, Value]) -> Value | None:
+    return next((arguments[name] for name in _SECOND if name in arguments), None)
+
+
 def _reshaped(given: Value, arguments: Mapping[str, Value]) -> tuple[Variation, ...]:
     """What varies of an array whose elements are put into another shape: the dimension that is left open."""
     varies = given.varies if isinstance(given, Array | Tensor | Sequence | Unknown) else ()
-    shape = next((arguments[name] for name in _SECOND if name in arguments), None)
-    match shape:
+    match _shape_in(arguments):
         case Sequence(items=tuple(items)) if Static(-1) in items:
             axis = items.index(Static(-1))
         case Static(-1):

@@ -26,7 +26,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import LAST, RESIZED, filtered, variations_of
+from ..domain.varying_shapes import LAST, MASKED, RESIZED, WINDOW, filtered, of_sizes, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, Context, ContextKind, Trained
 from ..interpreter.counting import counted, length
@@ -64,7 +64,7 @@ _LOOPS: Final = {
 _ONCE: Final = ("evaluate", "predict")  # what is asked for all results
 _FIRST: Final = ("x", "generator")  # where the data stand, before anything else
 _WHOLE: Final = frozenset(
-    ("bucket", "cut", "filled", "grown", "grows", LAST, "padded batch", READ, RESIZED, "sized")
+    ("bucket", "cut", "filled", "grown", "grows", LAST, MASKED, "padded batch", READ, RESIZED, "sized")
 )  # what makes arrays of another size each time
 _SIZES: Final = {"fit": 2, "evaluate": 2, "predict": 1}  # where the size of batches stands
 # The argument that says how many batches a step takes, where each run of it starts at the first. An epoch of
@@ -408,7 +408,8 @@ def _run(
             given.append((batch, node))
         split = arguments.get(6, "validation_split") if step == "train" else None
         # Of others it is a single example as often as not, where nobody says how to cut them.
-        likely = certain and (step == "train" or (method == "evaluate" and size not in (None, NONE)))
+        cut = method in _ONCE and size not in (None, NONE, Static(1)) and not _is_of_own_size(value)
+        likely = certain and (step == "train" or cut)
         many = size is not None or split not in (None, NONE)
         arrays = value if datasets else as_arrays(value, targets, many)
         called = length(frame, where)
@@ -423,6 +424,12 @@ def _run(
         often, target = method != "predict" or not single, (how.location, step)
         sure = certain and not (step == "train" and _are_counted(arguments, method, value))
         report_feed(interpreter, frame, context, given, node, target, certain=sure, often=often, single=single)
+
+
+def _is_of_own_size(value: Value | None) -> bool:
+    """Whether another number of rows is passed each time, or another piece of the same size."""
+    varies = variations_of(value)
+    return any(each.kind == WINDOW for each in varies) or bool(of_sizes(varies))
 
 
 def _are_counted(arguments: Arguments, method: str, images: Value | None) -> bool:
