@@ -30,11 +30,12 @@ Shown only: the data has to change.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import Event, FeedCompiled, MakeCompiled
 from xlalint.analysis.library.datasets import fixed_shapes
-from xlalint.linter.rule import Bad, Draft, Effect, Good, Recompiles, Rule, Runs, Severity
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Recompiles, Rule, Runs, Severity
 
 from ._feeds import fed, varying
 
@@ -86,6 +87,23 @@ for length in (3, 4, 5):
             ['keras.Input(shape=(None,), dtype="int32")'],
             Runs(3),
             severity=Severity.INFO,
+        ),
+        Bad(
+            """
+import keras
+
+first, second = keras.Input(shape=(None, 4)), keras.Input(shape=(None, 4))
+pooled = [keras.layers.GlobalAveragePooling1D()(each) for each in (first, second)]
+model = keras.Model([first, second], keras.layers.Add()(pooled))
+model.compile("sgd", "mse", jit_compile=True)
+for length in (3, 4, 5):
+    rows = tf.ones([2, length, 4])
+    model.train_on_batch([rows, rows], tf.ones([2, 4]))
+""",
+            ["keras.Input(shape=(None, 4))"],
+            Runs(3),
+            severity=Severity.INFO,
+            why="said once of a model",
         ),
     )
     good = (
@@ -147,6 +165,9 @@ for _ in range(3):
                     )
                     yield Draft(message, Effect.RECOMPILES, PAD, at_most=Severity.INFO)
             case FeedCompiled():
-                for variation in varying(event, "undeclared"):
+                found = list(varying(event, "undeclared"))
+                for variation in found[:1]:  # of one model
                     message = "the model has an unknown dimension: XLA compiles the step for every length"
-                    yield fed(event, variation, message, PAD, likely=True)
+                    draft = fed(event, variation, message, PAD, likely=True)
+                    others = (DraftNote(other.location, "this one is unknown, too") for other in found[1:])
+                    yield replace(draft, notes=(*draft.notes, *others))

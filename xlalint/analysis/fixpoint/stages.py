@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from ...syntax import nodes as cst
 from ..domain.values import Function
 from ..interpreter.contexts import ContextKind
 from ..interpreter.frames import Summary
+from ..program.code_names import names_in_code
 from .call_paths import functions_of, reached_from, with_callers
 from .partitions import Key
 from .roles import KINDS
@@ -17,6 +19,7 @@ from .trainers import is_of_trainer
 _STEPS: Final[Key] = ("", 0, "steps")  # names that there are steps at all
 _BY_STEPS: Final = "called by steps"
 _BESIDE: Final = "called beside steps"
+_BY_NAME: Final = ("Fire", "eval", "exec", "globals", "locals", "vars")  # what may call any function of a file
 
 
 class Stages:
@@ -25,14 +28,15 @@ class Stages:
     def __init__(self, roots: Sequence[Summary]) -> None:
         reached = reached_from(roots)
         self._steps = with_callers(set(filter(_is_step, reached)), reached, lambda caller: True)
-        by_steps = reached_from(root for root in roots if root in self._steps or not _may_be_beside(root))
-        eager = [root for root in roots if root not in self._steps and _is_host_code(root)]
         # The files whose top-level code trains or evaluates, by their names in reports.
         self.scripts = {
             root.location.path
             for root in roots
             if root in self._steps and root.function is None and root.location is not None
         }
+        self._steps -= {root for root in roots if root in self._steps and self._is_left_over(root)}
+        by_steps = reached_from(root for root in roots if root in self._steps or not _may_be_beside(root))
+        eager = [root for root in roots if root not in self._steps and _is_host_code(root)]
         called = _layers(by_steps)
         beside = {
             function for root in eager for function in _layers(reached_from((root,))) if _is_elsewhere(root, function)
@@ -45,6 +49,15 @@ class Stages:
                 *(_key(function, _BESIDE) for function in beside),
             )
         )
+
+    def _is_left_over(self, root: Summary) -> bool:
+        """Whether nothing in a script that trains names a function of it, which nothing calls."""
+        function = root.function
+        if function is None or root.context.kind is not ContextKind.OPEN:
+            return False
+        if function.module.source.display not in self.scripts or function.stretch is None:
+            return False
+        return function.owner is None and not function.decorator_texts and not _is_named(function)
 
     def reached(self, roots: Iterable[Summary], is_named: Callable[[Key], bool]) -> dict[Summary, None] | None:
         """What the steps lead to; None where there are none. `is_named`: whether other partitions have one of their
@@ -61,6 +74,29 @@ class Stages:
             return root in self._steps or (compiled and not any(map(is_beside, _layers((root,)))))
 
         return reached_from(filter(counts, roots)) if known(_STEPS) else None
+
+
+def _is_named(function: Function) -> bool:
+    """Whether its file names a function outside of itself, or has what takes any function by its name."""
+    file = function.module.file
+    others = (each for each in file.holding(function.name) if each != function.stretch)
+    return any(function.name in names_in_code(file.unit(each).tree) for each in others) or any(
+        any(map(_takes_any, cst.within(file.unit(each).tree))) for word in _BY_NAME for each in file.holding(word)
+    )
+
+
+def _takes_any(node: cst.CSTNode) -> bool:
+    """Whether code may call each function of its file by name."""
+    match node:
+        case (
+            cst.Call(func=cst.Name(value="eval" | "exec" | "globals"))
+            | cst.Call(func=cst.Attribute(attr=cst.Name("Fire")))
+        ):
+            return True
+        case cst.Call(func=cst.Name(value="locals" | "vars"), args=[]):
+            return True
+        case _:
+            return False
 
 
 def _is_step(summary: Summary) -> bool:
