@@ -251,6 +251,9 @@ def test_a_missing_kernel_is_no_consequence_of_a_shape(file: Path) -> None:
     assert statuses(report) == [(6, OPEN), (10, ONLY)]
     size = finding(10, code="XLA205", name="size-from-value")
     assert statuses(judge(file, outcome(file, lacking), size))[0] == (10, OPEN)
+    changing = finding(10, Effect.RECOMPILES, code="XLA308", name="batch-sizes")
+    assert statuses(judge(file, outcome(file, lacking), changing))[0] == (10, OPEN)
+    assert statuses(judge(file, outcome(file, seen(file, RECOMPILES, 10)), changing))[0] == (10, CONFIRMED)
 
 
 def test_of_two_hazards_in_a_statement_the_operation_decides(file: Path) -> None:

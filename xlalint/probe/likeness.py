@@ -110,7 +110,9 @@ def likeness(finding: Finding, location: Place, observation: Observation, spot: 
     if effect is Effect.FAILS and observation.kind == RECOMPILES and kernel:
         return None  # it says that a kernel is missing
     fits = 1 if not made or not observation.ops else 2 * bool(made.intersection(observation.ops))
-    if observation.lacking and (not location.own or fits == 0 or finding.name in _OF_SIZES):
+    if observation.lacking and (
+        not location.own or fits == 0 or finding.name in _OF_SIZES or effect is Effect.RECOMPILES
+    ):
         return None  # what has no kernel fails whatever its sizes are computed from
     of_function = effect is Effect.RECOMPILES or (location.own and effect is Effect.FAILS)
     if observation.gradient and of_function and finding.name not in OF_GRADIENTS:
