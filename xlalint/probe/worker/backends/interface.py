@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, Protocol
 
 import numpy as np
@@ -108,3 +108,6 @@ class Backend(Protocol):
 
     def replicas(self) -> int:
         """By how many copies the code runs that is being executed."""
+
+    def converted(self, frame: FrameType) -> tuple[Any, tuple[Any, ...], dict[str, Any]] | None:
+        """The function and its arguments where a frame calls a converted copy in the place of a function."""

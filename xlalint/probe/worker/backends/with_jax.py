@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, Final
 
 import jax
@@ -180,3 +180,8 @@ def train_step(model: Any, data: Any) -> Any:
 def replicas() -> int:
     """See `Backend`."""
     return 1
+
+
+def converted(frame: FrameType) -> tuple[Any, tuple[Any, ...], dict[str, Any]] | None:
+    """See `Backend`."""
+    return None

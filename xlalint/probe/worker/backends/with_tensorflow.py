@@ -7,7 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, Final
 
 import keras  # type: ignore[import-untyped]
@@ -41,6 +41,7 @@ RUNS: frozenset[CodeType] = frozenset(
     for cls in (tf.distribute.Strategy, tf.distribute.TPUStrategy, tf.distribute.OneDeviceStrategy)
 )
 TensorFunction: Final = type(tf.function(lambda: None))
+_CONVERTING: Final = api.converted_call.__code__
 
 
 # -- the process ------------------------------------------------------------------------------------------------------
@@ -199,3 +200,11 @@ def train_step(model: Any, data: Any) -> Any:
 def replicas() -> int:
     """See `Backend`."""
     return int(tf.distribute.get_strategy().num_replicas_in_sync)
+
+
+def converted(frame: FrameType) -> tuple[Any, tuple[Any, ...], dict[str, Any]] | None:
+    """See `Backend`. AutoGraph also converts what `tf.map_fn` is given in eager execution."""
+    if frame.f_code is not _CONVERTING:
+        return None
+    values = frame.f_locals
+    return values["f"], tuple(values["args"]), dict(values["kwargs"] or {})

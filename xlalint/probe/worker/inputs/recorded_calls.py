@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ class RecordedCall:
     """A call that was seen: what was called, and with what; `replicas`: by how many copies of a strategy's step;
     `kept`: what was asked to be kept of the function as it began."""
 
-    function: Callable[..., Any]
+    function: FunctionType
     positional: tuple[Any, ...]
     keywords: dict[str, Any]
     replicas: int = 1
@@ -53,10 +53,10 @@ def recorded(
 
     def called(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal traced
-        if event == "call" and traced and matches(frame.f_code) and (not found or backend.is_eager()):
-            function = _function_of(frame)
-            if function is not None:
-                found[:], traced = [replace(_call(frame, function), kept=keep(function))], not backend.is_eager()
+        if event != "call" or not traced or (call := _begun(frame, matches)) is None:
+            return
+        if not found or backend.is_eager():
+            found[:], traced = [replace(call, kept=keep(call.function))], not backend.is_eager()
 
     before, before_in_threads = sys.getprofile(), threading.getprofile()
     threading.setprofile(called)
@@ -66,6 +66,22 @@ def recorded(
     finally:
         sys.setprofile(before)
         threading.setprofile(before_in_threads)
+
+
+def _begun(frame: FrameType, matches: Callable[[CodeType], bool]) -> RecordedCall | None:
+    """The call that begins with a frame, of code that `matches`; also where a converted copy of that runs."""
+    if matches(frame.f_code):
+        found = _function_of(frame)
+        return None if found is None else _call(frame, found)
+    if (converted := backend.converted(frame)) is None:
+        return None
+    function, positional, keywords = converted
+    if isinstance(function, MethodType):
+        positional = (function.__self__, *positional)
+        function = function.__func__
+    if not isinstance(function, FunctionType) or not matches(function.__code__):
+        return None
+    return RecordedCall(function, positional, keywords, backend.replicas())
 
 
 def _function_of(frame: FrameType) -> FunctionType | None:
