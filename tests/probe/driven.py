@@ -178,6 +178,33 @@ class Spoilt(Unsaved):
         super().__init__(__file__)
 
 
+def mapped(x):
+    def row(one):
+        return one * tf.reduce_sum(one)
+
+    return tf.map_fn(row, x)
+
+
+class Rows:
+    def all(self):
+        return tf.map_fn(self.row, tf.ones([2, 7], tf.int64), fn_output_signature=tf.float32)
+
+    def row(self, one):
+        assert one.dtype == tf.int64
+        assert one.shape[0] == 7
+        return tf.cast(one[0], tf.float32)
+
+
+def two_models(size):
+    images, words = keras.Input((None, 4)), keras.Input((8,))
+    return keras.Model(images, keras.layers.Dense(size)(images)), keras.Model(words, keras.layers.Dense(size)(words))
+
+
+def named_model(size):
+    words = keras.Input((8,))
+    return {"model": keras.Model(words, keras.layers.Dense(size)(words)), "size": size}
+
+
 class Padded(keras.layers.Layer):
     def __init__(self, input_size):
         super().__init__()

@@ -39,6 +39,8 @@ def line_of(text: str) -> int:
         ("Passing", None),
         ("Pretrained", ["x: f32[4, 4]"]),
         ("Unsaved", ["x: f32[4, 4]"]),
+        ("two_models", ["inputs: f32[4, 4, 4]", "inputs_2: f32[4, 8]"]),
+        ("named_model", ["inputs: f32[4, 8]"]),
         ("Padded", ["x: f32[4, 4, 4]"]),
         ("annotated", None),
         ("optional", ["x: f32[4, 4]"]),
@@ -196,6 +198,14 @@ def test_what_a_method_of_its_object_leaves_is_there_when_that_calls_it(driver: 
     assert "not" in driver("Stateful.joined", lines=(first, first + 1), seconds=1.0)
     found = driver("Stateful.joined", lines=(first, first + 1), callers=(Frame(str(CODE), "Stateful.run"),))
     assert "as `Stateful.run` does" in found["how"]
+
+
+def test_what_autograph_makes_another_function_of(driver: Driver) -> None:
+    first = line_of("def row(one)")
+    assert driver("mapped.<locals>.row", lines=(first, first + 1), kind="nested")["inputs"] == ["one: f32[4]"]
+    first = line_of("def row(self, one)")
+    found = driver("Rows.row", lines=(first, first + 2), callers=(Frame(str(CODE), "Rows.all"),))
+    assert found["how"].endswith("as `Rows.all` does")
 
 
 def test_flags_of_a_program_have_their_defaults(driver: Driver, tmp_path: Path) -> None:

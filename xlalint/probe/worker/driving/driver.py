@@ -38,7 +38,16 @@ from . import harnesses
 from .binding import without_objects
 from .driven import Driven, NotDrivenError, Partly, holds_tensors
 from .harnesses import Arranged, Given, Harness, watch
-from .keras_objects import called_method, is_callable, is_model, is_step, keras_converts, keras_kind, variables_in
+from .keras_objects import (
+    called_method,
+    is_callable,
+    is_model,
+    is_step,
+    keras_converts,
+    keras_kind,
+    models_in,
+    variables_in,
+)
 from .passing import Passing
 from .state import State, variables_held
 from .supplied_inputs import Supply
@@ -183,11 +192,12 @@ class _Driver:
             return self._supplied(target.factory)
         _, found = _looked_up(self.loaded, target.qualname)
         if is_model(found):
-            return self._model(found, "the model")
+            return self._models([found], "the model")
         harness = self._harness(target, self.loaded, _forms(target.given))
         solution = self._solved(harness, share=share)
-        if is_model(solution.attempt.result):
-            return self._model(solution.attempt.result, f"the model that it gives when {harness.how(solution)}")
+        if models := _models_of(solution.attempt.result):
+            several = "model" if len(models) == 1 else "models"
+            return self._models(models, f"the {several} that it gives when {harness.how(solution)}")
         return self._finished(harness, solution)
 
     def _supplied(self, name: str) -> Driven:
@@ -274,7 +284,7 @@ class _Driver:
             said = "it creates variables, which compiled code takes from outside"
             raise NotDrivenError(said, in_no_way=True)
         asked = bool(solution.attempt.reached & wanted)
-        if not free and not holds_tensors(result, asked) and not is_model(result):
+        if not free and not holds_tensors(result, asked) and not _models_of(result):
             kind = type(result).__name__
             raise NotDrivenError(f"it returns no tensor ({kind}): there is nothing to compile")
         self.found.append(solution)
@@ -362,12 +372,12 @@ class _Driver:
 
     # -- ways ---------------------------------------------------------------------------------------------------------
 
-    def _model(self, model: Any, how: str) -> Driven:
-        """A Keras model, and how it is trained. `how`: what it is, and where it is from."""
-        harness = harnesses.of_model(model, how, _forms(self.target.given).get("inputs"))
+    def _models(self, models: Sequence[Any], how: str) -> Driven:
+        """Keras models, and how one is trained. `how`: what they are, and where they are from."""
+        harness = harnesses.of_models(models, how, _forms(self.target.given).get("inputs"))
         driven = self._finished(harness, self._solved(harness))
-        if is_compiled(model) and self.given is None:
-            driven.training = cache(partial(self._training, model, driven))
+        if len(models) == 1 and is_compiled(models[0]) and self.given is None:
+            driven.training = cache(partial(self._training, models[0], driven))
         return driven
 
     def _training(self, model: Any, driven: Driven) -> Driven | str:
@@ -464,6 +474,11 @@ def _forms(given: Sequence[Said]) -> dict[str | int, Choice]:
         return {position if one.name is None else one.name: parse_form(one.spec) for position, one in enumerate(given)}
     except SpecError as error:
         raise NotDrivenError(str(error)) from error
+
+
+def _models_of(result: Any) -> list[Any]:
+    """The models that something gives which gives no tensors."""
+    return [] if holds_tensors(result, asked=False) else models_in(result)
 
 
 def _looked_up(loaded: Loaded, qualname: str) -> tuple[type | None, Any]:

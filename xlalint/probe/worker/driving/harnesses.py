@@ -236,23 +236,32 @@ def of_object(cls: type, said: Arranged) -> Harness:
     )
 
 
-def of_model(model: Any, how: str, inputs: Choice) -> Harness:
-    """A Keras model, called with what the user says of `inputs`, or the model itself."""
+def of_models(models: Sequence[Any], how: str, inputs: Choice) -> Harness:
+    """Keras models, called one by one, with what the user says of `inputs`, or the models themselves."""
     with backend.eager_execution():
-        slots = model_slots(model) if inputs is None else [replace(INPUTS, choices=(inputs,), fixed=True)]
+        said = [
+            model_slots(one) if inputs is None else [replace(INPUTS, choices=(inputs,), fixed=True)] for one in models
+        ]
+    names = (INPUTS.name, *(f"{INPUTS.name}_{number}" for number in range(2, len(models) + 1)))
+    slots = [replace(slot, name=name) for name, [slot] in zip(names, said, strict=True)]
+
+    def together(*inputs: Any) -> list[Any]:
+        return [model(one) for model, one in zip(models, inputs, strict=True)]
+
+    called = models[0] if len(models) == 1 else together
 
     def run(groups: Mapping[str, Arguments]) -> Any:
         positional, keywords = groups["call"]
-        return model(*positional, **keywords)
+        return called(*positional, **keywords)
 
     return Harness(
         slots,
         run,
-        lambda solution: model,
+        lambda solution: called,
         lambda solution: f"{how}, called with {words_of(solution, 'call')}",
         None,
-        type(model),
-        lambda: state_of(model),
+        type(models[0]),
+        lambda: [variable for one in models for variable in state_of(one)],
     )
 
 

@@ -109,6 +109,13 @@ def is_model(value: Any) -> bool:
     return not inspect.isclass(value) and keras_kind(type(value)) == "model"
 
 
+def models_in(value: Any) -> list[Any]:
+    """The Keras models that something is, or that a sequence or a dictionary holds."""
+    if isinstance(value, Mapping):
+        value = tuple(value.values())
+    return [one for one in (value if isinstance(value, tuple | list) else (value,)) if is_model(one)]
+
+
 def learning_of(called: Any) -> dict[str, bool]:
     """What Keras says to a model that it trains, where the model listens."""
     layer = keras_kind(type(called)) in ("layer", "model")
