@@ -73,7 +73,8 @@ def _status(folder: Path, span: Span, *, step: str | None, name: str = "host-rea
     (folder / "README.md").touch()
     if step is not None:
         (folder / "step.py").write_text(step)
-    trail = tuple(TrailStep(str(file), 5, "") for _ in range(int(str(more.pop("steps", 1)))))
+    entry = str(more.pop("entry", ""))
+    trail = tuple(TrailStep(str(file), 5, entry) for _ in range(int(str(more.pop("steps", 1)))))
     made = Finding(str(file), span, "XLA106", name, Severity.INFO, Effect.FAILS, "m")
     finding = replace(made, context=FindingContext("xla", False, trail=trail))
     seen = Observation(FAILS, "it fails", (Spot(str(file), span.line),))
@@ -194,6 +195,20 @@ RANGE, NUMPY = _span("tf.range(size)", "some ="), _span("np.mean(boxes)", "many 
 def test_sizes_that_all_calls_pass_as_numbers(tmp_path: Path, passed: str, status: str) -> None:
     step = "import tensorflow as tf\n" + FOUR.replace("PASSED", passed)
     assert _status(tmp_path, RANGE, step=step, name="size-from-value")[0] == status
+
+
+@pytest.mark.parametrize(
+    ("entry", "how", "status"),
+    [
+        ("Model.__init__.<lambda>", "called with size: i32[]", "open"),
+        ("Model.__init__.<lambda>", "called with size: i32[], as `Model.call` does", "confirmed"),
+        ("Model.call", "called with size: i32[]", "confirmed"),
+    ],
+)
+def test_sizes_that_a_lambda_passes_on(tmp_path: Path, entry: str, how: str, status: str) -> None:
+    step = "import tensorflow as tf\n" + FOUR.replace("PASSED", "x, size=x[1]")
+    named = {"name": "size-from-value", "entry": entry, "how": how}
+    assert _status(tmp_path, RANGE, step=step, steps=2, **named)[0] == status
 
 
 def test_a_size_that_the_probe_gave_a_number_is_no_guess(tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ _OF_SIZES: Final = ("size-from-value", "position-from-value")
 _SHAPES: Final = ("shape", "size", "rank")
 _SAME: Final = ("cast", "constant", "convert_to_tensor", "stack", "reduce_prod")
 _KERAS_3: Final = "3."
+_LAMBDA: Final = "<lambda>"
 _MOST_FILES: Final = 3000
 
 
@@ -68,7 +69,9 @@ def of_guess(finding: Finding, target: Target, outcome: Outcome) -> bool:
     """Whether what was seen of a finding with these inputs holds for the guess only, as far as anybody knows."""
     trail = finding.context.trail if finding.context is not None else ()
     if len(trail) > 1:  # a caller passes it
-        return False
+        # Of what a lambda is called with, all that is known may be that a library calls it.
+        picked = finding.name in _OF_SIZES and trail[0].name.endswith(_LAMBDA)
+        return picked and _driven(finding.path, finding.span, target, outcome) is not None
     if finding.name in OF_READS:
         return reads_guess(finding.path, finding.span, target, outcome)
     return finding.name in _OF_SIZES and sized_by_guess(finding.path, finding.span, target, outcome)
