@@ -208,6 +208,18 @@ def test_what_autograph_makes_another_function_of(driver: Driver) -> None:
     assert found["how"].endswith("as `Rows.all` does")
 
 
+def test_a_file_named_like_its_folder(driver: Driver, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").touch()
+    (tmp_path / "deepest").mkdir()
+    (tmp_path / "deepest" / "layers.py").write_text("DEPTH = 2.0\n")
+    model = tmp_path / "deepest" / "deepest.py"
+    model.write_text("from .layers import DEPTH\n\ndef deepened(x):\n    return x * DEPTH\n")
+    assert driver("deepened", str(model))["inputs"] == ["x: f32[4, 4]"]
+    trained = tmp_path / "deepest" / "trained.py"
+    trained.write_text("from deepest.deepest import deepened\n\ndef trained(x):\n    return deepened(x)\n")
+    assert driver("trained", str(trained))["inputs"] == ["x: f32[4, 4]"]
+
+
 def test_flags_of_a_program_have_their_defaults(driver: Driver, tmp_path: Path) -> None:
     program = tmp_path / "flagged.py"
     program.write_text(

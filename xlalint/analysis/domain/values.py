@@ -585,6 +585,9 @@ class Class(Hashable, Protocol):
     @property
     def keyword_texts(self) -> tuple[tuple[str, str], ...]: ...
 
+    def callers_of(self, name: str) -> frozenset[str]:
+        """Those of its own methods that name the method `name` of their object."""
+
     def keyword(self, name: str) -> Value | None:
         """What the definition passes as a keyword beside the bases: a metaclass, say."""
 

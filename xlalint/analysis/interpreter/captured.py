@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Final
 
-from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor
 from ..domain.values import Dependence, Function, Tensor, Value
 from .contexts import NOT_TRACED, ContextKind
@@ -38,26 +36,12 @@ def kept(frame: Frame, value: Value) -> Value:
     return value.with_(eager=True, dependence=max(value.dependence, Dependence.CAPTURED))
 
 
-@lru_cache(maxsize=256)
 def constructs(function: Function) -> bool:
     """Whether a function is a constructor, or a method that only the constructor of its class calls."""
     owner = function.owner
     if function.name == "__init__" or owner is None:
         return function.name == "__init__"
-    callers = [method.name for method in owner.functions.values() if calls_own(method.node, function.name)]
-    return callers == ["__init__"]
-
-
-def calls_own(method: cst.FunctionDef | cst.Lambda, name: str) -> bool:
-    """Whether a method names another one of its object."""
-    first = method.params.params[:1]
-    return any(
-        isinstance(part, cst.Attribute)
-        and part.attr.value == name
-        and isinstance(part.value, cst.Name)
-        and part.value.value == first[0].name.value
-        for part in (cst.within(method.body) if first else ())
-    )
+    return owner.callers_of(function.name) == {"__init__"}
 
 
 def is_answered(frame: Frame, kind: type[Event], content: dict[str, Any]) -> bool:

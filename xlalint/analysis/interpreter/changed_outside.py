@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -12,7 +11,6 @@ from ..domain.kinds import options
 from ..domain.values import Array, ClassValue, Function, Instance, ModuleValue, Static, Value, Variation
 from ..files.unit import Location, Unit
 from ..record import replace
-from .captured import calls_own
 from .contexts import NOT_TRACED
 from .events import ReadChanged
 from .fixed_lengths import MAKERS
@@ -77,13 +75,12 @@ def _is_of_program(frame: Frame) -> bool:
     return frame.function is None or not _sets_up(frame.function)
 
 
-@lru_cache(maxsize=256)
 def _sets_up(function: Function) -> bool:
     """Whether a function sets an object up: a constructor, `build`, or a method that only these call."""
     owner = function.owner
     if function.name in MAKERS or owner is None:
         return function.name in MAKERS
-    callers = {method.name for method in owner.functions.values() if calls_own(method.node, function.name)}
+    callers = owner.callers_of(function.name)
     return bool(callers) and callers <= MAKERS
 
 

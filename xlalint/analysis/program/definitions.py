@@ -153,6 +153,7 @@ class DefinedClass:
     attributes: dict[str, Value] | None = None  # of the class body; None until it is executed
     scope: Any = None  # the frame around a class that a function defines
     view_of: Any = None  # the instance behind `super()`
+    _callers: dict[str, frozenset[str]] = field(default_factory=dict)  # of its own methods, once asked for
     _mro: tuple[Class | str, ...] | None = None
     _kinds: tuple[tuple[Class | str, ...], frozenset[str | None]] | None = None  # of Keras's classes in an order
 
@@ -208,6 +209,26 @@ class DefinedClass:
                 return ancestor.functions[name]
             passed = passed or ancestor is after
         return None
+
+    def callers_of(self, name: str) -> frozenset[str]:
+        """Those of its own methods that name the method `name` of their object."""
+        if name not in self._callers:
+            self._callers[name] = frozenset(
+                caller.name for caller in self.functions.values() if _names_own(caller.node, name)
+            )
+        return self._callers[name]
+
+
+def _names_own(method: cst.FunctionDef | cst.Lambda, name: str) -> bool:
+    """Whether a method names another one of its object."""
+    first = method.params.params[:1]
+    return any(
+        isinstance(part, cst.Attribute)
+        and part.attr.value == name
+        and isinstance(part.value, cst.Name)
+        and part.value.value == first[0].name.value
+        for part in (cst.within(method.body) if first else ())
+    )
 
 
 def _ancestors(base: Value) -> tuple[Class | str, ...]:
