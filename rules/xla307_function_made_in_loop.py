@@ -1,10 +1,11 @@
 """Each loop iteration or call creates a compiled function, which XLA compiles again.
 
 ## What it does
-Reports `tf.function(jit_compile=True)` inside a Python loop, as a decorator or as a call. Also reports a function that
-creates a compiled function, or has a factory create it, and calls it, if a loop calls that function. With a target, a
-plain `tf.function` counts as well, since the target compiles it. Reports a Keras model of layers that another model
-has, if each iteration or call creates it and asks it to predict.
+Reports `tf.function(jit_compile=True)` inside a Python loop, as a decorator or a call, and a loop that has a function
+of the program create one: `step = make_step(model)`. Also reports a function that creates a compiled function, or has a
+factory create it, and calls it, if a loop calls that function. With a target, a plain `tf.function` counts as well,
+since the target compiles it. Reports a Keras model of layers that another model has, if each iteration or call creates
+it and asks it to predict.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU: the compiled code belongs to the function object that `tf.function` returns.
@@ -31,7 +32,7 @@ what `functools.partial`, `jax.grad` or `jax.vmap` return. The same holds for wh
 
 ## Not flagged
 - A function that is created once and called in a loop.
-- A function created under a condition, as caches do, and a factory that returns it.
+- A function created under a condition, as caches do, and a factory that is called once.
 - A function that a loop creates together with a model or an optimizer, of which each needs its own.
 - A function that creates its step and then loops over batches, if it is called once, or creates a model as well.
 
@@ -181,6 +182,27 @@ for layer in model.layers:
 """,
             ["keras.Model(inputs=model.inputs, outputs=layer.output)"],
             Runs(2),
+        ),
+        Bad(
+            """
+import keras
+
+def make_step(model, scale):
+    @tf.function(jit_compile=True)
+    def step(x):
+        return model(x) * scale
+
+    return step
+
+model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+for epoch in range(4):
+    step = make_step(model, 2.0)
+    for _ in range(2):
+        step(tf.ones([2, 3]))
+""",
+            ["make_step(model, 2.0)"],
+            Runs(4),
+            why="a factory that a loop calls, for the same model",
         ),
     )
     good = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -157,7 +157,11 @@ def report_text(
 def report_own_call(interpreter: Interpreter, frame: Frame, value: FunctionValue, node: cst.CSTNode) -> None:
     """A compiled function is called where it was made, there or by a function that is called there: by each call of the
     code around it. Not where that makes a model as well, which needs a function of its own."""
-    if frame.context.kind not in NOT_TRACED or frame.context.pipeline or frame.function is None:
+    if frame.context.kind not in NOT_TRACED or frame.context.pipeline:
+        return
+    if frame.python_loop and isinstance(node, cst.Call) and not frame.guards:
+        _report_made_in_loop(interpreter, frame, value, node)
+    if frame.function is None:
         return
     function = value.function
     location: Location | None = None
@@ -174,6 +178,36 @@ def report_own_call(interpreter: Interpreter, frame: Frame, value: FunctionValue
     itself = isinstance(value.compiled, Compilation) and value.compiled.jit
     kind, entry = ContextKind.XLA if itself else ContextKind.GRAPH, "a function that XLA compiles"
     interpreter.emit_on_host(frame, CallOwnCompiled, location.node, Context(kind, True, entry), again=False)
+
+
+def _report_made_in_loop(interpreter: Interpreter, frame: Frame, value: FunctionValue, node: cst.Call) -> None:
+    """A loop has a function of the project make a compiled one, `step = make_step(model)`, in each iteration."""
+    scope = value.scope
+    made = isinstance(scope, Frame) and any(summary is scope.summary for _, summary in frame.summary.calls)
+    if not made or _makes_model(scope):
+        return
+    for making in _makings(frame.unit, node):
+        loop = _loop_around(frame.unit, making)
+        if loop is not None and not is_kept(frame.unit, making) and not _makes_model_in(interpreter, frame, loop):
+            context = Context(ContextKind.XLA, True, "a function that XLA compiles")
+            interpreter.emit_on_host(frame, MakeCompiled, making, context, arguments={}, in_loop=True)
+
+
+def _makings(unit: Unit, node: cst.Call) -> Iterator[cst.Call]:
+    """What makes the function that a place in a loop calls: by the only assignment to its name in that loop."""
+    match node.func:
+        case cst.Call() as making:
+            yield making
+        case cst.Name(value=called):
+            loops = [around for around in unit.around(node) if isinstance(around, cst.For | cst.While)]
+            found = [
+                part.value
+                for part in (cst.within(loops[-1].body) if loops else ())
+                if isinstance(part, cst.Assign)
+                and any(each.target.value == called for each in part.targets if isinstance(each.target, cst.Name))
+            ]
+            if len(found) == 1 and isinstance(found[0], cst.Call):
+                yield found[0]
 
 
 def _making(frame: Frame, value: FunctionValue, called: cst.BaseExpression) -> Location | None:
