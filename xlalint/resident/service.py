@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import gc
 import io
 import json
 import os
@@ -18,6 +17,7 @@ from typing import Any, Final, TypeAlias
 from ..analysis.files.files import Session
 from ..cache.keys import tool_digest
 from ..cli import run
+from ..linter import garbage
 from ..linter.run import kept
 from . import meeting
 
@@ -73,8 +73,7 @@ def _serve(path: str, state: object, run: Run) -> None:
 def _answer_all(listening: socket.socket, path: str, state: object, run: Run) -> None:
     session = Session()
     while True:
-        gc.collect()  # what the last run left: all that was there before is frozen
-        gc.freeze()
+        garbage.collect()
         connection = _awaited(listening, path)
         if connection is None:
             return
@@ -93,8 +92,7 @@ def _awaited(listening: socket.socket, path: str) -> socket.socket | None:
     since, tidied = time.monotonic(), False
     while (idle := time.monotonic() - since) < _IDLE and os.path.exists(path) and os.path.exists(os.curdir):
         if idle > _QUIET and not tidied:
-            gc.unfreeze()
-            gc.collect()
+            garbage.collect_all()
             tidied = True
         with suppress(TimeoutError):
             try:

@@ -16,6 +16,7 @@ from pygls.lsp.server import LanguageServer
 from .. import __version__
 from ..analysis.files.files import Stopped
 from ..findings.findings import Edit, Finding, Safety
+from ..linter import garbage
 from ..settings.config import home_of
 from ..settings.layers import ConfigurationError
 from ..sources.ignoring import ignorable, ignore_edits
@@ -29,6 +30,9 @@ from .show import FIX_ALL, QUICK_FIX, Shown, changes_of, is_wanted, quick_fixes,
 T = TypeVar("T")
 
 _PAUSE: Final = 0.02  # seconds of silence after which a change is looked at
+_IDLE: Final = 0.5  # .. after which what the last runs left is freed
+_QUIET: Final = 60.0  # .. and all that is not needed
+_MOST_LEFT: Final = 500_000  # objects, more than which are freed although somebody types
 _STACK: Final = 64 * 2**20  # bytes; analysis nests as deep as programs do
 _WATCHED: Final = (
     "**/*.py",
@@ -63,6 +67,7 @@ class Server(LanguageServer):
         self._generation = 0  # of what is open; a run is of one
         self._run: asyncio.Task[None] | None = None
         self._thread = _one_thread()
+        self._tidying: asyncio.TimerHandle | None = None
         self.stopped = False  # as the editor asked for
 
     # -- runs ---------------------------------------------------------------------------------------------------------
@@ -70,6 +75,8 @@ class Server(LanguageServer):
     def refresh(self, *, files_changed: bool = False) -> None:
         """What is open has changed, or files have: what is under way is not wanted any more."""
         self._generation += 1
+        if self._tidying is not None:
+            self._tidying.cancel()
         if files_changed:
             self._read.clear()
             for project in self._projects.values():
@@ -85,6 +92,8 @@ class Server(LanguageServer):
         """End what is under way."""
         self.stopped = True
         self._generation += 1
+        if self._tidying is not None:
+            self._tidying.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _lint(self, generation: int) -> None:
@@ -95,6 +104,19 @@ class Server(LanguageServer):
             await self._lint_open(generation)
         except Exception as error:  # nobody else would hear of it
             self._failed(error)
+        if (presses := garbage.left() > _MOST_LEFT) or generation == self._generation:
+            self._tidy(0.0 if presses else _IDLE)
+
+    def _tidy(self, after: float) -> None:
+        """Free what runs have left, and a while later all that is not needed, unless something changes before. In a
+        process of the command line nothing else does."""
+        loop = asyncio.get_running_loop()
+
+        def some() -> None:
+            self._thread.submit(garbage.collect)
+            self._tidying = loop.call_later(_QUIET, self._thread.submit, garbage.collect_all)
+
+        self._tidying = loop.call_later(after, some)
 
     async def _lint_open(self, generation: int) -> None:
         by_project: dict[Path, list[Document]] = {}
