@@ -81,6 +81,8 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
             # Its folder is a package without saying so.
             project = project_of(path)
             name = ".".join(path.relative_to(project).with_suffix("").parts)
+            if (root / name.partition(".")[0]).with_suffix(".py").is_file() and str(root) in sys.path:
+                sys.path.remove(str(root))  # a file in it has its name, and would be found in its place
             folders = (*folders, *_put_first([str(project)]))
             member, without = imported_without(lambda: _member(name, path, project), near)
             return Loaded(member, _path=folders, without=without)
