@@ -285,6 +285,25 @@ def f(x):
         ),
         Good(
             """
+from tensorflow.keras import backend as K
+
+class Dense(keras.layers.Layer):
+    def call(self, x):
+        if K.is_sparse(x):
+            return tf.sparse.sparse_dense_matmul(x, tf.ones([4, 2]))
+        return tf.matmul(x, tf.ones([4, 2]))
+
+layer = Dense()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return layer(x)
+""",
+            inputs=("f32[3, 4]",),
+            why="what is sparse does not come here",
+        ),
+        Good(
+            """
 def parts(example):
     return tf.dynamic_partition(example, tf.cast(example > 0.0, tf.int32), 2)
 

@@ -31,10 +31,10 @@ runs.
 Or use a TPU VM (`tpu="local"`), where the program and the TPU share one machine.
 
 ## Not flagged
-A TPU VM, paths that the program gets from elsewhere, paths of a bucket, and arrays. A resolver without arguments, or
-with `tpu=""`, takes the TPU that the environment names, which may be either: the first such place is information. A
-path that is local only by default (`--data_dir`, `"./data"`) is a warning on a TPU node, and information where the
-address is not known.
+A TPU VM, paths that the program gets from elsewhere, paths of a bucket, arrays, and data sets that nothing uses in a
+program that trains on others. A resolver without arguments, or with `tpu=""`, takes the TPU that the environment names,
+which may be either: the first such place is information. A path that is local only by default (`--data_dir`,
+`"./data"`) is a warning on a TPU node, and information where the address is not known.
 
 ## Fix safety
 Shown only: the data has to be stored elsewhere.
@@ -56,6 +56,7 @@ from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.generators import runs_python
 from xlalint.analysis.library.local_paths import begins_locally
 from xlalint.analysis.library.strategies import may_be_either, may_be_node
+from xlalint.analysis.program.unread_names import is_unread
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 
@@ -445,10 +446,11 @@ more = tf.data.TFRecordDataset(f"{{sys.argv[1]}}/more.tfrecord")
 
 
 def _refused(steps: Sequence[SetupCall], node: Value, at_most: Severity = Severity.ERROR) -> Iterator[Draft]:
+    fed = any(method_of(step) in FEEDS for step in steps)
     reads = any(step.api == OPENS and step.context.pipeline for step in steps)
     for step in steps:
         reason = "lists local files, which the pipeline reads" if reads and _lists_files(step) else _reason(step)
-        if reason is not None:
+        if reason is not None and not (fed and is_unread(step.location)):
             usual, most = by_default(_path_setting(step), node, at_most)
             yield Draft(
                 f"`{brief(step.node)}` {reason}{usual}, but {told_node(node)} runs the pipeline on its own machine",

@@ -145,6 +145,18 @@ def main(args):
 main(parsed())
 """,
     },
+    "data sets that are used, here and where they are made": f"""{MODEL}
+def rows():
+    yield [1.0] * 4, [1.0] * 2
+
+def made():
+    chosen = tf.data.Dataset.from_generator(rows, output_signature=None).batch(8)  # finds XLA504
+    return chosen
+
+more = tf.data.Dataset.from_generator(rows, output_signature=None)  # finds XLA504
+model.compile("sgd", "mse")
+model.fit(made(), validation_data=more)
+""",
 }
 
 CLEAN: Final[dict[str, Program]] = {
@@ -202,5 +214,17 @@ args = parser.parse_args()
 model.save_weights(os.path.join(args.out, "w.h5"))
 model.save_weights(args.name)
 model.load_weights(args.out + "/" + args.name)
+""",
+    "data sets that nothing uses": f"""{MODEL}
+def rows():
+    yield [1.0] * 4, [1.0] * 2
+
+def made():
+    left = tf.data.Dataset.from_generator(rows, output_signature=None)
+
+more = tf.data.Dataset.from_generator(rows, output_signature=None).batch(8)  # more of them
+model.compile("sgd", "mse")
+if __name__ == "__main__":
+    model.fit(tf.ones([8, 4]), tf.ones([8, 2]))
 """,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .tpu import MIRRORED, Program
+from .tpu import MIRRORED, VM, Program
 
 DISTRIBUTED: Final = """
 class Distributed:
@@ -16,6 +16,37 @@ class Distributed:
 
     def __exit__(self, *error):
         self.scope.__exit__(*error)
+"""
+
+IN_SCOPE_OF: Final = """
+def in_scope_of(one):
+    def decorate(function):
+        def inner(*args):
+            with one.scope():
+                return function(*args)
+        return inner
+    return decorate
+"""
+TIMED: Final = """
+import time
+
+def timed(function):
+    def inner(*args):
+        start = time.time()
+        made = function(*args)
+        print(time.time() - start)
+        return made
+    return inner
+"""
+TPU_OR_NOT: Final = f"""import sys
+{VM.partition("resolver")[0]}
+class Base:
+    def __init__(self, use_tpu):
+        self.use_tpu = use_tpu
+        if self.use_tpu:
+            resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+            tf.tpu.experimental.initialize_tpu_system(resolver)
+            self.strategy = tf.distribute.TPUStrategy(resolver)
 """
 
 WITH_MISTAKES: Final[dict[str, Program]] = {
@@ -61,6 +92,25 @@ begin()
 model.compile("adam", "mse")
 model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
 """,
+    "a decorator that enters nothing": f"""{MIRRORED}{TIMED}
+@timed
+def make():
+    return tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])  # finds XLA502
+
+model = make()
+with strategy.scope():
+    model.compile("adam", "mse")
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+    "a decorator with the scope of the strategy that it is passed": f"""{VM}{IN_SCOPE_OF}
+@in_scope_of(strategy)
+def make():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse", jit_compile=True)  # finds XLA501
+    return model
+
+make().fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
 }
 
 CLEAN: Final[dict[str, Program]] = {
@@ -99,5 +149,91 @@ with timed():
     model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
 model.compile("adam", "mse")
 model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+    "a decorator of methods, with a scope if there is a TPU": f"""{TPU_OR_NOT}
+def in_scope(method):
+    def wrapper(self, *args, **kwargs):
+        if self.use_tpu and not tf.distribute.in_cross_replica_context():
+            with self.strategy.scope():
+                output = method(self, *args, **kwargs)
+        else:
+            output = method(self, *args, **kwargs)
+        return output
+    return wrapper
+
+class Trainer(Base):
+    @in_scope
+    def build(self):
+        self.model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+        self.model.compile("adam", "mse")
+
+    @in_scope
+    def fit(self, x, y):
+        self.build()
+        self.model.fit(x, y)
+
+Trainer("--tpu" in sys.argv).fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+    "a decorator that a class defines": f"""{TPU_OR_NOT}
+class Trainer(Base):
+    def in_scope(method):
+        def wrapper(self, *args):
+            if not self.use_tpu:
+                return method(self, *args)
+            with self.strategy.scope():
+                return method(self, *args)
+        return wrapper
+
+    @in_scope
+    def build(self):
+        model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+        model.compile("adam", "mse")
+        return model
+
+Trainer("--tpu" in sys.argv).build().fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+    "a decorator that is passed the strategy": f"""{VM}{IN_SCOPE_OF}
+@in_scope_of(strategy)
+def make():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    return model
+
+make().fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+    "a decorator with the strategy of its module": f"""{VM}
+import functools
+
+def scoped(function):
+    @functools.wraps(function)
+    def inner(*args):
+        with strategy.scope():
+            return function(*args)
+    return inner
+
+@scoped
+def make():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    return model
+
+make().fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+    "an object in place of a function": f"""{VM}
+class Scoped:
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *args):
+        with strategy.scope():
+            return self.function(*args)
+
+@Scoped
+def make():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    return model
+
+make().fit(tf.ones([8, 3]), tf.ones([8, 1]))
 """,
 }

@@ -41,6 +41,9 @@ class UnitFile(Protocol):
     def newline(self) -> str: ...
 
     @property
+    def is_script(self) -> bool: ...
+
+    @property
     def text(self) -> str:
         """All that stands in the file."""
 

@@ -35,6 +35,7 @@ from ..program.project import Project
 from ..record import replace
 from .changed_arguments import Changes, changed_like, changes_of, passed_as
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
+from .decorated_scopes import scope_around
 from .eager_steps import asks_for_graph, begin_step, left
 from .events import JoinBranches
 from .execution_limits import GENERALISE_AFTER, is_given_up
@@ -78,6 +79,8 @@ class Functions(Interpreter):
             frame.context = step
             return result
         outer = HOST if frame is None else _calling_context(frame, value)
+        if value.function.decorator_texts and outer.scope is None and (scope := scope_around(self, value)) is not None:
+            outer = replace(outer, scope=scope)
         context = context_of(value, outer)
         summary = self.analyse(frame, value, arguments, context, node)
         if summary is None:

@@ -30,6 +30,7 @@ from ..domain.values import (
 from ..library.class_checks import (
     MAY_BE_TENSORS,
     PLAIN_CLASS,
+    SPARSE_CLASSES,
     STRUCTURES,
     TENSOR_CLASSES,
     as_instance,
@@ -52,7 +53,12 @@ _OTHER_CLASS: Final = (cst.IsNot, cst.NotEqual, cst.NotIn)
 _ASKING: Final = (Api("tf.is_tensor"), Api("keras.ops.is_tensor"), Api("keras.backend.is_tensor"))
 _OF_TENSORFLOW: Final = frozenset(("tf.Tensor", "tf.RaggedTensor", "tf.SparseTensor", "tf.Variable"))
 _OF_TENSORFLOWS_TENSORS: Final = frozenset(("get_shape", "numpy", "set_shape"))  # which JAX's have not (measured)
-_NESTING: Final = (Api("tf.nest.is_nested"), Api("keras.tree.is_nested"))
+# Functions that ask what a value is, with the classes of which they ask.
+_KINDS_ASKED: Final[dict[str, frozenset[str]]] = {
+    "tf.nest.is_nested": STRUCTURES,
+    "keras.tree.is_nested": STRUCTURES,
+    "keras.backend.is_sparse": SPARSE_CLASSES,
+}
 
 
 def truth(value: Value) -> bool | None:
@@ -147,10 +153,11 @@ def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bo
             asked = _OF_TENSORFLOW if function == _ASKING[0] else frozenset[str]()
             _narrow_backend(interpreter, frame, asked, outcome, name)
         case cst.Call(
-            func=cst.Name(value="is_nested") | cst.Attribute(attr=cst.Name(value="is_nested")) as asked,
+            func=cst.Name(value="is_nested" | "is_sparse")
+            | cst.Attribute(attr=cst.Name(value="is_nested" | "is_sparse")) as asked,
             args=[cst.Arg(value=cst.Name(value=name))],
-        ) if interpreter.evaluate(frame, asked) in _NESTING:
-            _narrow_kind(frame, name, STRUCTURES, outcome)
+        ) if isinstance(function := interpreter.evaluate(frame, asked), Api) and function.name in _KINDS_ASKED:
+            _narrow_kind(frame, name, _KINDS_ASKED[function.name], outcome)
         case cst.Call(
             func=cst.Name(value="hasattr"),
             args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=cst.SimpleString(evaluated_value=str(attribute)))],

@@ -29,6 +29,7 @@ _PYTHON_SCALARS: Final = frozenset(
 ) | {"np.integer", "np.floating", "np.ndarray", "np.generic", "numbers.Number", "numbers.Integral", "numbers.Real"}
 _ENUMS: Final = frozenset(("enum.Enum", "builtins.object"))
 _SEQUENCES: Final = {"builtins.list": ("list",), "builtins.tuple": ("tuple",), "builtins.set": ("set",)}
+SPARSE_CLASSES: Final = frozenset(("tf.SparseTensor",))
 _TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))
 # Classes of TensorFlow's and Keras's of which no tensor and no variable is.
 _NO_TENSORS: Final = _TENSOR_LIKE | frozenset(

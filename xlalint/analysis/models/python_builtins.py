@@ -28,7 +28,7 @@ from ..interpreter.contexts import ContextKind
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import class_names
-from ..library.class_checks import is_instance
+from ..library.class_checks import SPARSE_CLASSES, is_instance
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedClass
 from .python_numbers import first
@@ -45,6 +45,12 @@ def _isinstance(interpreter: Interpreter, frame: Frame, arguments: Arguments, no
     if known is None and traced and not any(isinstance(option, Array) for option in options(value)):
         # While a function is traced, what may be an array is a tensor.
         known = False if names and names <= {"np.ndarray"} else None
+    return STATIC if known is None else Static(known)
+
+
+def _is_sparse(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`keras.backend.is_sparse(x)`."""
+    known = is_instance(first(arguments), SPARSE_CLASSES)
     return STATIC if known is None else Static(known)
 
 
@@ -182,6 +188,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.divmod": _operator(cst.FloorDivide(), cst.Modulo(), name="divmod"),
     "builtins.pow": _operator(cst.Power(), name="pow"),
     "builtins.isinstance": _isinstance,
+    "keras.backend.is_sparse": _is_sparse,
     "builtins.super": _super,
     "builtins.abs": _abs,
     **{f"builtins.{name}": _wrapped(name) for name in ("property", "staticmethod", "classmethod")},

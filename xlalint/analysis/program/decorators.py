@@ -38,7 +38,12 @@ RECORDS: Final = ("dataclass", "dataclasses.dataclass", "attr.s", "attr.attrs", 
 
 def names_compilers(text: str) -> bool:
     """Whether the source of a decorator names what compiles, outside of comments and strings."""
-    return _COMPILERS.search(text) is not None and _COMPILERS.search(_SPEAKING.sub("", text)) is not None
+    return _COMPILERS.search(text) is not None and _COMPILERS.search(without_speech(text)) is not None
+
+
+def without_speech(text: str) -> str:
+    """Source without its comments and strings."""
+    return _SPEAKING.sub("", text)
 
 
 def names_jit(text: str) -> bool:
