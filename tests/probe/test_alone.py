@@ -43,6 +43,8 @@ class Thing:
 
 
 def twice(x):
+    with tf.Graph().as_default():
+        tf.nn.relu(tf.constant(1.0))
     n = tf.cast(tf.reduce_max(tf.abs(x)), tf.int32)
     y = tf.range(n)  # <- recompiles
     z = tf.reduce_sum(y) + tf.shape(x)[0]  # ..

@@ -35,8 +35,10 @@ def watching(watcher: Watcher) -> Iterator[None]:
     before = {name: getattr(owner, name) for name in READS}
     own = {name for name in READS if name in vars(owner)}
 
-    def ran(op: str | bytes, inputs: Any, attributes: Any, outputs: Any, name: Any = None, graph: Any = None) -> None:
-        if graph is None:  # by the way that it was run, the name is of either type
+    def ran(
+        op: str | bytes, inputs: Any, attributes: Any, outputs: Any, op_name: Any = None, graph: Any = None
+    ) -> None:  # the last two by these names, where a graph is built
+        if graph is None:  # by the way that it was run, the name of the operation is of either type
             watcher.ran(op.decode() if isinstance(op, bytes) else op, inputs, attributes, outputs, sys._getframe(1))
 
     for name in READS:
