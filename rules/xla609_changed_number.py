@@ -441,6 +441,16 @@ def f(x):
         ),
         Good(
             """
+def scaled(scale):
+    return tf.function(lambda x: x * scale, jit_compile=True)
+for scale in (1.0, 2.0):
+    scaled(scale)(tf.ones([1]))
+""",
+            Runs(2),
+            why="each call of the factory makes a function of its own",
+        ),
+        Good(
+            """
 class Model:
     def __init__(self):
         self.scale = 1.0

@@ -16,7 +16,7 @@ from .events import ReadChanged
 from .fixed_lengths import MAKERS
 from .frames import Frame
 from .interface import Interpreter
-from .kept import is_of_host
+from .kept import is_of_host, scope_of
 
 _CHANGED: Final = "changed"  # an attribute that host code sets again and again
 _NUMBERS: Final = frozenset(("counter", "drawn", "number"))
@@ -245,9 +245,12 @@ def _assigns(statement: cst.CSTNode, name: str) -> bool:
 def _is_rebound(frame: Frame, node: cst.Name, changed: Location) -> bool:
     """Whether a name of host code is bound anew below the function that reads it: the function is not made anew with
     it, and may be called in between."""
-    if not is_of_host(frame, node.value):
+    scope, read = scope_of(frame, node.value), Location(frame.unit, node)
+    if scope is not None and scope.context.becomes_graph:
         return False
-    read = Location(frame.unit, node)
+    holder = None if scope is None or scope.function is None else scope.function.node
+    if changed.unit.function_around(changed.node) is not holder:
+        return False  # a factory's parameter: each call of it makes the function anew
     if read.path != changed.path or read.line >= changed.line:
         return False
     around = set(_loops(changed.unit, changed.node))

@@ -150,10 +150,16 @@ def _is_of_graph(leaf: Value) -> bool:
 
 def is_of_host(frame: Frame, name: str) -> bool:
     """Whether a name is of a module, or of a function that is not traced."""
+    scope = scope_of(frame, name)
+    return scope is None or not scope.context.becomes_graph
+
+
+def scope_of(frame: Frame, name: str) -> Frame | None:
+    """The function, at work or around that, whose name it is; None where it is the module's."""
     scope: Frame | None = frame if name not in frame.globals else None
     while scope is not None and (scope.env is None or name not in scope.env):
         scope = scope.parent
-    return scope is None or not scope.context.becomes_graph
+    return scope
 
 
 def _is_made_anew(cls: Class, attribute: str, changing: Function) -> bool:
