@@ -61,6 +61,11 @@ _KINDS_ASKED: Final[dict[str, frozenset[str]]] = {
 }
 
 
+def may_be_sparse(interpreter: Interpreter, frame: Frame) -> bool:
+    """Whether code is passed what others make: those who install a package may have sparse tensors."""
+    return interpreter.project.files.is_installed(frame.module.path)
+
+
 def truth(value: Value) -> bool | None:
     """Whether Python takes the value for true; None where that is not known (or asks a tensor)."""
     match value:
@@ -156,7 +161,11 @@ def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bo
             func=cst.Name(value="is_nested" | "is_sparse")
             | cst.Attribute(attr=cst.Name(value="is_nested" | "is_sparse")) as asked,
             args=[cst.Arg(value=cst.Name(value=name))],
-        ) if isinstance(function := interpreter.evaluate(frame, asked), Api) and function.name in _KINDS_ASKED:
+        ) if (
+            isinstance(function := interpreter.evaluate(frame, asked), Api)
+            and function.name in _KINDS_ASKED
+            and not (_KINDS_ASKED[function.name] is SPARSE_CLASSES and may_be_sparse(interpreter, frame))
+        ):
             _narrow_kind(frame, name, _KINDS_ASKED[function.name], outcome)
         case cst.Call(
             func=cst.Name(value="hasattr"),

@@ -27,7 +27,7 @@ from ..domain.values import (
 from ..interpreter.contexts import ContextKind
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
-from ..interpreter.narrowing import class_names
+from ..interpreter.narrowing import class_names, may_be_sparse
 from ..library.class_checks import SPARSE_CLASSES, is_instance
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedClass
@@ -50,7 +50,7 @@ def _isinstance(interpreter: Interpreter, frame: Frame, arguments: Arguments, no
 
 def _is_sparse(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`keras.backend.is_sparse(x)`."""
-    known = is_instance(first(arguments), SPARSE_CLASSES)
+    known = None if may_be_sparse(interpreter, frame) else is_instance(first(arguments), SPARSE_CLASSES)
     return STATIC if known is None else Static(known)
 
 
