@@ -55,3 +55,26 @@ def test_the_further_selections_of_a_function_are_information(tmp_path: Path) ->
     found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA201"]
     assert [one.severity for one in found] == [Severity.WARNING] * 3 + [Severity.INFO, Severity.WARNING]
     assert found[3].notes[-1].span == found[0].span
+
+
+TRAININGS = """\
+import numpy as np
+import tensorflow as tf
+from tensorflow import keras
+
+x, y = np.zeros([500, 3]), np.zeros([500, 1])
+
+def network():
+    model = keras.Sequential([keras.Input([3]), keras.layers.Dense(1)])
+    model.compile("adam", "mse", jit_compile=True)
+    return model
+"""
+BATCHES = "network().fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(64), epochs=2)\n"
+
+
+def test_the_further_trainings_on_arrays_of_a_file_are_information(tmp_path: Path) -> None:
+    fits = "".join(f"network().fit(x[:{number}], y[:{number}], batch_size=64)\n" for number in range(200, 205))
+    (tmp_path / "train.py").write_text(TRAININGS + fits + BATCHES, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA302"]
+    assert [one.severity for one in found] == [Severity.WARNING] * 3 + [Severity.INFO] * 2 + [Severity.WARNING]
+    assert all(one.notes[-1].span == found[0].span for one in found[3:5])

@@ -24,6 +24,9 @@ _OF_FUNCTIONS: Final = {
     "XLA403": Effect.FAILS,
     "XLA506": Effect.TPU,
 }
+# Rules about what a file does everywhere in one way, where no rewrite is shown for the place itself: arrays that Keras
+# cuts into batches, by model after model of a notebook.
+_OF_FILES: Final = frozenset(("XLA302",))
 _ALL: Final = frozenset(("XLA205", "XLA206", "XLA403"))  # of which errors, too, are said a few times
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
 _ONE: Final = frozenset(("XLA506", "XLA609"))  # of which one is enough
@@ -32,6 +35,7 @@ _SELECTS: Final = "here, too, the function selects by the values of a tensor"
 _SAID: Final = {
     "XLA201": _SELECTS,
     "XLA203": _SELECTS,
+    "XLA302": "here, too, the last batch is smaller",
     "XLA403": "here, too, the function prints or logs",
     "XLA506": "one `tf.function` around both is enough",
     "XLA609": "here, too, compiled code reads it",
@@ -45,7 +49,8 @@ def few_of_a_cause(findings: Iterable[Finding]) -> Iterator[Finding]:
     for finding in findings:
         cause = _cause(finding)
         if cause is not None:
-            alike = first.setdefault((finding.path, finding.cell, finding.code, cause), [])
+            cell = None if finding.code in _OF_FILES else finding.cell
+            alike = first.setdefault((finding.path, cell, finding.code, cause), [])
             alike.append(finding)
             if len(alike) > (1 if finding.code in _ONE else _ENOUGH):
                 said = _SAID.get(finding.code, _SAME_VALUE)
@@ -61,6 +66,8 @@ def _cause(finding: Finding) -> Hashable:
     if finding.notes and finding.effect in _OF_VALUES.get(finding.code, ()):
         origin = finding.notes[0]
         return (origin.path, origin.span, origin.text)
+    if finding.code in _OF_FILES and finding.fix is None:
+        return finding.effect
     if finding.effect is _OF_FUNCTIONS.get(finding.code) and finding.context is not None:
         return finding.context.trail[-1:] or None
     return None
