@@ -12,6 +12,7 @@ Measured with Keras 3.15 and TensorFlow 2.21 on a CPU.
   does so with a warning ("Model doesn't support `jit_compile=True`"). It does not matter whether the layer is called,
   nor how the model holds it: in a model that its constructor is passed, in a list, in a dict. Every other layer becomes
   slower. Where nothing in a program asks for XLA, the finding has the severity `info`.
+- A TPU runs nothing without XLA. The message names the operations of the layer that have no kernel there, if any.
 - In a `tf.function(jit_compile=True)`, the lookups, hashing and most random image layers fail ("No registered
   'LookupTableFindV2' OpKernel"). `xlalint facts NAME` shows which ones.
 - On a GPU (measured with Keras 3.15 on an NVIDIA H100) the same holds for `LSTM` and `GRU` with the arguments that
@@ -50,7 +51,7 @@ from xlalint.analysis.interpreter.contexts import Context, ContextKind, Tracing
 from xlalint.analysis.interpreter.events import ApiCall, Event, HoldLayer
 from xlalint.analysis.library.refusing_layers import CUDNN
 from xlalint.facts import tables
-from xlalint.facts.kernels import lacking, missing_of
+from xlalint.facts.kernels import lacking, listed, missing_of
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, Told
 
@@ -446,7 +447,7 @@ def f(ids):
             case HoldLayer(api=api, location=location) if api in NOT_READY:
                 fact = tables.api(api, self.tensorflow)
                 if fact is None or fact.refused or not fact.cases:
-                    yield _off(location, f"`{_name(api)}` {OFF}")
+                    yield _off(location, self._why(api))
 
     def _called(self, layer: str, location: Location, context: Context) -> Iterator[Draft]:
         if layer not in NOT_READY:
@@ -462,7 +463,16 @@ def f(ids):
             why = lacking(missing, self.tensorflow) if missing else plain.detail
             yield Draft(f"`{brief(location.node)}`: {why}", Effect.FAILS, HELP, location)
         elif refused:
-            yield _off(location, f"`{_name(layer)}` {OFF}")
+            yield _off(location, self._why(layer))
+
+    def _why(self, layer: str) -> str:
+        """What Keras does with a model that has the layer, and what a TPU can do without XLA."""
+        fact = tables.api(layer, self.tensorflow)
+        missing = missing_of(fact.plain) if fact is not None and fact.plain is not None else ()
+        facts = {op: tables.op(op, self.tensorflow) for op in missing}
+        ops = [f"`{op}`" for op, known in facts.items() if known is not None and "tpu" in known.lacking()]
+        said = f"`{layer.rpartition('.')[2]}` {OFF}"
+        return f"{said}; a TPU runs nothing without it, and has no kernel for {listed(ops)}" if ops else said
 
 
 def _on_gpu(location: Location, by_keras: bool) -> Draft:
@@ -478,10 +488,6 @@ def _on_gpu(location: Location, by_keras: bool) -> Draft:
 def _off(location: Location, why: str, help: str | None = None, told: Told = Told.ALWAYS) -> Draft:
     message = f"`{brief(location.node)}`: {why}"
     return Draft(message, Effect.NAMED, help or HELP, location, loses_xla=True, told=told)
-
-
-def _name(api: str) -> str:
-    return api.rpartition(".")[2]
 
 
 OFF_ON_GPU = "on a GPU, Keras 3 has cuDNN run this layer, and runs the whole model without XLA"
