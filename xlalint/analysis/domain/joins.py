@@ -205,6 +205,16 @@ def _is_value(cls: Class) -> bool:
     )
 
 
+def _meet_objects(a: ApiObject, b: ApiObject) -> ApiObject | None:
+    """One object in two states, a model that some ways add a layer to; others are what they are."""
+    if a == b:
+        return a
+    if a.made is None or replace(a, payload=None) != replace(b, payload=None):
+        return None
+    payload = _join_optional(a.payload, b.payload)
+    return a if payload is a.payload else replace(a, payload=payload)
+
+
 def _meet_functions(a: FunctionValue, b: FunctionValue) -> FunctionValue | None:
     same = a.function is b.function and a.scope is b.scope and a.bound is b.bound and a.compiled == b.compiled
     return a if same and a.partial_args == b.partial_args else None
@@ -265,6 +275,7 @@ def _meet_dicts(a: Dict, b: Dict) -> Dict:
 
 # The kinds whose values may meet although they differ.
 _MEETINGS: Final[dict[type[object], Callable[[Any, Any], Value | None]]] = {
+    ApiObject: _meet_objects,
     Array: _meet_arrays,
     Dict: _meet_dicts,
     FunctionValue: _meet_functions,
