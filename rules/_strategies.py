@@ -67,8 +67,13 @@ def name_of(strategy: Value) -> str:
 
 
 def model_strategy(step: SetupCall) -> ApiObject | None:
+    """The strategy that the model of a call runs under."""
+    return made_under(step.owner)
+
+
+def made_under(model: Value | None) -> ApiObject | None:
     """The strategy that a model runs under: that of the scope in which it was made."""
-    made = making_of(step.owner) if step.owner is not None else None
+    made = making_of(model) if model is not None else None
     return strategy_in(made.scope) if made is not None else None
 
 

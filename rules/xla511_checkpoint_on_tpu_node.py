@@ -3,8 +3,9 @@
 ## What it does
 Reports, in a program whose strategy is (or may be) for a TPU node, checkpoints and saved models at a path of the local
 machine: `tf.train.Checkpoint`, `CheckpointManager`, `tf.saved_model.save`, and for a model of the strategy `export`,
-`save`, `save_weights`, `load_weights` and `ModelCheckpoint`, if the name is not that of an HDF5 or `.keras` file. A
-resolver with a name or an address is for a TPU node. If the program gets the address at run time, it may be.
+`save`, `save_model`, `save_weights`, `load_weights` and `ModelCheckpoint`, if the name is not that of an HDF5 or
+`.keras` file. A resolver with a name or an address is for a TPU node. If the program gets the address at run time, it
+may be.
 
 ## What XLA does
 XLA is not reached. TensorFlow saves and restores a variable on the machine that holds it, which is that of the TPU.
@@ -57,8 +58,8 @@ from ._strategies import (
     by_default,
     is_local,
     made_note,
+    made_under,
     method_of,
-    model_strategy,
     node_strategy,
     path_setting,
     told_node,
@@ -94,8 +95,10 @@ OF_MODELS: Final[Mapping[str, tuple[str, str]]] = {
     "export": ("filepath", ""),
     "load_weights": ("filepath", CHECKPOINT),
     "save": ("filepath", WHOLE),
+    "save_model": ("filepath", WHOLE),
     "save_weights": ("filepath", CHECKPOINT),
 }
+SAVES: Final = "keras.models.save_model"
 OF_TENSORFLOW: Final = PATHS.keys() - {"keras.callbacks.ModelCheckpoint"}  # whose files TensorFlow writes in any case
 BY_KERAS: Final = (".h5", ".hdf5", ".keras")  # the names of files that Keras writes and reads where Python runs
 READS: Final = frozenset(("load_weights", "read", "restore"))
@@ -154,8 +157,14 @@ manager.save()
 model.load_weights("weights/first")
 model.save_weights("weights/last")
 model.save("saved/last")
+tf.keras.models.save_model(model, "saved/model")
 """,
-            ['model.load_weights("weights/first")', 'model.save_weights("weights/last")', 'model.save("saved/last")'],
+            [
+                'model.load_weights("weights/first")',
+                'model.save_weights("weights/last")',
+                'model.save("saved/last")',
+                'tf.keras.models.save_model(model, "saved/model")',
+            ],
             None,
             effect=Effect.TPU,
             help="experimental_io_device",
@@ -335,8 +344,9 @@ def _kept(step: SetupCall) -> tuple[str, str | None] | None:
     alone says that it would; None where it does not."""
     method = method_of(step)
     found = PATHS.get(step.api)
-    if found is None and kind_of(step.api.rpartition(".")[0]) == "model" and model_strategy(step) is not None:
-        found = OF_MODELS.get(method)
+    if found is None and (step.api == SAVES or kind_of(step.api.rpartition(".")[0]) == "model"):
+        saved = made_under(step.arguments.get("model") if step.api == SAVES else step.owner)
+        found = OF_MODELS.get(method) if saved is not None else None
     if found is None:
         return None
     parameter, options = found

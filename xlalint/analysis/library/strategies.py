@@ -90,6 +90,7 @@ _FUNCTIONS: Final = frozenset(
         "tf.train.CheckpointManager.save",
         *(f"tf.train.Checkpoint.{method}" for method in ("read", "restore", "save", "write")),
         "keras.callbacks.ModelCheckpoint",
+        "keras.models.save_model",
         "keras.utils.audio_dataset_from_directory",
         "keras.utils.image_dataset_from_directory",
         "keras.utils.text_dataset_from_directory",
