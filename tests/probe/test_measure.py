@@ -309,6 +309,15 @@ def test_equal_code_in_two_files_is_told_apart(worker: Worker, tmp_path: Path) -
         assert failed.spots[0] == Spot(str(path), 4)
 
 
+def test_what_a_program_leaves_on_is_off_for_the_next(worker: Worker, tmp_path: Path) -> None:
+    code = "import tensorflow as tf\n\n{switch}def f(x):\n    return tf.strings.as_string(x)\n"
+    for name, switch in (("eager.py", "tf.config.run_functions_eagerly(True)\n\n"), ("compiled.py", "")):
+        (tmp_path / name).write_text(code.format(switch=switch))
+        target = Target(str(tmp_path / name), "f", given=(Given(None, "f32[4]"),), roots=(str(tmp_path),))
+        outcome = worker.ask(target, Plan(gradients=False), Limits(function=300.0))
+    assert [one.kind for one in outcome.observations] == [FAILS]
+
+
 SIGNED = """\
 import tensorflow as tf
 

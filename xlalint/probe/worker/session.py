@@ -69,7 +69,7 @@ class Session:
         wanted = whole_statements({(target.file, line) for line in target.wanted})
         progress = Progress(self._note, self._keep)
         tools = Instruments(Plan(**job["plan"]), user_lines, self._dump, calling, progress, wanted, target.extreme)
-        backend.forget_conversions()
+        backend.forget_earlier()
         try:
             found = self._measured(target, original, tools, driving)
         except SystemExit:

@@ -46,8 +46,8 @@ class Backend(Protocol):
     def hide_library_frames(self, on: bool) -> None:
         """Whether libraries leave their own frames out of tracebacks, as they do unless told otherwise."""
 
-    def forget_conversions(self) -> None:
-        """Let functions be converted again that were."""
+    def forget_earlier(self) -> None:
+        """Let nothing that ran before decide what becomes of a function."""
 
     def eager_execution(self) -> AbstractContextManager[None]:
         """Nothing is traced in the body; all runs as the Python that it is."""

@@ -55,8 +55,8 @@ def hide_library_frames(on: bool) -> None:
     (keras.config.enable_traceback_filtering if on else keras.config.disable_traceback_filtering)()
 
 
-def forget_conversions() -> None:
-    """See `Backend`. JAX converts none."""
+def forget_earlier() -> None:
+    """See `Backend`. JAX converts no functions."""
 
 
 def eager_execution() -> AbstractContextManager[None]:

@@ -65,9 +65,10 @@ def hide_library_frames(on: bool) -> None:
             (library.enable_traceback_filtering if on else library.disable_traceback_filtering)()
 
 
-def forget_conversions() -> None:
+def forget_earlier() -> None:
     """See `Backend`. AutoGraph takes functions for one whose code is alike, in whatever files they are, and would tell
-    of the lines of the other file."""
+    of the lines of the other file. A program may have left eager execution on, in which nothing is compiled."""
+    tf.config.run_functions_eagerly(False)
     transpiler = api._TRANSPILER
     transpiler._cache = type(transpiler._cache)()
 
