@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from tests.programs.scopes import IN_SCOPE_OF
 from tests.programs.tpu import MIRRORED, VM
 from xlalint import lint_source
 from xlalint.linter.rule import Severity
@@ -26,14 +27,7 @@ def scoped_by_object(method):
             return method(self, *args)
     return inner
 
-def scoped_by(chosen):
-    def decorate(function):
-        def inner(*args):
-            with chosen.scope():
-                return function(*args)
-        return inner
-    return decorate
-
+{in_scope_of}
 class Scoped:
     def __init__(self, function):
         self.function = function
@@ -72,15 +66,15 @@ Trainer().build().fit(rows.batch(8))
         ("", "@scoped", True),
         ("@scoped", "", True),
         ("@scoped_by_object", "", True),
-        ("", "@scoped_by(strategy)", True),
-        ("", "@scoped_by(chosen=strategy)", True),
+        ("", "@in_scope_of(strategy)", True),
+        ("", "@in_scope_of(one=strategy)", True),
         ("", "@Scoped", True),
         ("@plain", "@plain", False),
-        ("", "@scoped_by(unknown)", False),
+        ("", "@in_scope_of(unknown)", False),
     ],
 )
 def test_a_decorator_enters_the_scope(method: str, function: str, known: bool) -> None:
     for begun, of_tpu in ((VM, True), (MIRRORED, False)):
-        text = PROGRAM.format(begun=begun, method=method, function=function)
+        text = PROGRAM.format(begun=begun, in_scope_of=IN_SCOPE_OF, method=method, function=function)
         found = [one.severity for one in lint_source(text, settings=Settings()).findings if one.code == "XLA302"]
         assert (found == [Severity.WARNING]) is (known and of_tpu)

@@ -34,6 +34,7 @@ _TAPE: Final = "tf.GradientTape"
 _TAPE_MAKER: Final = Api(_TAPE)
 _CALL_NOTHING: Final = tuple(map(Api, ("abc.ABC", "builtins.object", "tf.Module")))
 _GRAPHS: Final = (ContextKind.GRAPH, ContextKind.XLA)
+_TAPED: Final = (ContextKind.HOST, *_GRAPHS)
 
 
 def is_tape(value: Value) -> bool:
@@ -62,10 +63,7 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
     if interpreter.options.target is None or context.pipeline or frame.module.is_test:
         return context
     uncalled = context.kind is ContextKind.OPEN and _is_own_step(frame)
-    if uncalled or context.kind in (
-        ContextKind.HOST,
-        *_GRAPHS,
-    ):  # also behind another tape, which says what the rest is
+    if uncalled or context.kind in _TAPED:  # also behind another tape, which says what the rest is
         again = frame.python_loop > 0 or frame.function is not None
         interpreter.emit(frame, TakeGradients, node.items[0], order=interpreter.order_of(node.items[0]), again=again)
     if context.kind is ContextKind.GRAPH:
