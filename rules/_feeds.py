@@ -69,7 +69,8 @@ def fed(
 ) -> Draft:
     """A finding where the variation comes from, which names the place where it reaches the compiler. It is information
     only where that is not certain to happen, or to happen again."""
-    likely = likely or (event.single and variation.kind == "last batch")  # the price of having all results, once
+    # One compilation more is the price of having all results.
+    likely = likely or (not event.trains and variation.kind == "last batch")
     certain = event.certain and event.often and not likely
     return Draft(
         message,

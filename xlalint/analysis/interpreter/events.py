@@ -329,7 +329,8 @@ class FeedCompiled(Event):
     over. `target`: the identity
     of what is compiled. `certain`: XLA compiles it on every device, not only where Keras finds an accelerator.
     `often`: it is seen to happen more than once, or in a function. `traced`: a Python number is part of the trace.
-    `single`: it asks for the results of all that it passes, and nothing is seen to ask for them again.
+    `single`: it asks for the results of all that it passes, and nothing is seen to ask for them again. `trains`: it may
+    leave some of it out, as an evaluation may not.
     """
 
     of_host: ClassVar[bool] = True
@@ -341,6 +342,7 @@ class FeedCompiled(Event):
     often: bool
     traced: bool
     single: bool
+    trains: bool
 
 
 class FeedText(Event):

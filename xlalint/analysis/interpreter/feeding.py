@@ -357,6 +357,7 @@ def report_feed(
     certain: bool = True,
     often: bool = False,
     single: bool = False,
+    trains: bool = True,
 ) -> None:
     varying = [(value, where) for value, where in given if variations_of(value)]
     if not varying or frame.context.kind is ContextKind.XLA or frame.context.pipeline or frame.loop:
@@ -377,4 +378,5 @@ def report_feed(
         often=often or frame.python_loop > 0 or frame.function is not None,
         traced=traced,
         single=single,
+        trains=trains,
     )

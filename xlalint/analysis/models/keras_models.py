@@ -383,17 +383,19 @@ def _run(
         passed = passed_values(arguments, node)
         if one_size:
             passed = [(as_declared(each), where) for each, where in passed]
-        report_feed(interpreter, frame, context, passed, node, (how.location, _STEPS[method]), certain=certain)
+        target, trains = (how.location, _STEPS[method]), method in _TRAINS
+        report_feed(interpreter, frame, context, passed, node, target, certain=certain, trains=trains)
         return
     location = Location(frame.unit, node)
     size = arguments.get(_SIZES[method], "batch_size") if method in _SIZES else None
     if size is not None:
         size = counted(frame, size, arguments.keyword_nodes.get("batch_size"))
     for name, step in _LOOPS[method].items():
+        trains = step == "train"
         value = arguments.get(0 if name in _FIRST else len(arguments.positional), name)
         datasets = [option for option in options(value) if is_dataset(option)] if value is not None else []
         limited = (method, step) in _LIMITS and _ends_early(frame, arguments, *_LIMITS[method, step])
-        if limited or (method == "fit" and step == "train" and _is_one_short_epoch(frame, arguments)):
+        if limited or (method == "fit" and trains and _is_one_short_epoch(frame, arguments)):
             datasets = [whole_batches(dataset) for dataset in datasets]
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
         where = arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])
@@ -406,24 +408,25 @@ def _run(
         targets = arguments.get(1, "y") if name == "x" and method != "predict" else None
         if not datasets and targets in (None, NONE) and not limited and (batch := yielded(value)) is not None:
             given.append((batch, node))
-        split = arguments.get(6, "validation_split") if step == "train" else None
+        split = arguments.get(6, "validation_split") if trains else None
         # Of others it is a single example as often as not, where nobody says how to cut them.
         cut = method in _ONCE and size not in (None, NONE, Static(1)) and not _is_of_own_size(value)
-        likely = certain and (step == "train" or cut)
+        likely = certain and (trains or cut)
         many = size is not None or split not in (None, NONE)
         arrays = value if datasets else as_arrays(value, targets, many)
         called = length(frame, where)
         given += [(each, node) for each in batches_of(arrays, size, split, location, called=called, likely=likely)]
         # An epoch has many batches of one size, whatever is left.
-        if value is not None and not datasets and step != "train":
+        if value is not None and not datasets and not trains:
             whole = filtered(value, lambda variation: variation.kind in _WHOLE)
             given.append((whole, where))
         if one_size:
             given = [(as_declared(each), place) for each, place in given]
         single = method in _ONCE and not frame.looped and frame.python_loop == 0
         often, target = method != "predict" or not single, (how.location, step)
-        sure = certain and not (step == "train" and _are_counted(arguments, method, value))
-        report_feed(interpreter, frame, context, given, node, target, certain=sure, often=often, single=single)
+        sure = certain and not (trains and _are_counted(arguments, method, value))
+        how_often = {"often": often, "single": single}
+        report_feed(interpreter, frame, context, given, node, target, certain=sure, trains=trains, **how_often)
 
 
 def _is_of_own_size(value: Value | None) -> bool:
