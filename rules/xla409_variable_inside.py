@@ -2,8 +2,9 @@
 
 ## What it does
 Reports `tf.Variable(..)` in a traced function if each trace creates a new one: it is bound to a local name, used at
-once, or stored without a check whether it exists. Also reports Keras layers with weights or random numbers, metrics and
-optimizers created there, because they create variables.
+once, or stored without a check whether it exists. Also reports Keras layers with weights or random numbers, metrics,
+optimizers, whole models of `keras.applications`, and layers and metrics of the project that add weights, if they are
+created there, because they create variables.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU. Tracing fails, with and without XLA ("tf.function only supports singleton
@@ -14,7 +15,9 @@ initial value depends on an argument. Then compiling fails ("We failed to lift v
 tf.function").
 
 The same holds for 128 classes of Keras 3.15, each created and called inside a function. In Keras 2 it does not hold for
-those that draw random numbers. Layers without weights, such as `Flatten`, may be created anywhere.
+those that draw random numbers. Layers without weights, such as `Flatten`, may be created anywhere. It holds, too, for
+layers and metrics of a program that call `add_weight`. If they only hold such layers, Keras 2 fails as well, and Keras
+3 draws other weights in each trace (XLA606).
 
 Keras 3.15 on JAX 0.10 raises nothing where `call` creates a layer and calls it, and the result is silently wrong: the
 model does not have the weights, so `fit` leaves them alone, and each trace (`fit`, `predict`, another batch size) draws
@@ -48,52 +51,27 @@ Shown only: the variable has to move to another method, and the code does not sh
 - https://github.com/tensorflow/tensorflow/issues/113170
 """
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 
 from xlalint.analysis.domain.values import Static
-from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import ApiCall, Event
-from xlalint.analysis.library.keras_classes import WEIGHTED
+from xlalint.analysis.interpreter.events import ApiCall, Event, MakeWeights
+from xlalint.analysis.library.keras_classes import APPLICATIONS, METRICS, OPTIMIZERS, RANDOM, WEIGHTED
 from xlalint.facts import tables
-from xlalint.fixes.quoted import brief, one_line, path_to
+from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, OnJax, Rule, Severity
 from xlalint.syntax import nodes as cst
 
-from ._names import names
+from ._weights import OUTSIDE, UNTRAINED, is_conditional, is_named
 
-# What draws random numbers: in Keras 3 from a variable, unless the rate is 0.
-RANDOM = names(
-    """
-    AlphaDropout AugMix CutMix Dropout GaussianDropout GaussianNoise MixUp RandAugment RandomBrightness
-    RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop RandomElasticTransform RandomErasing
-    RandomFlip RandomGaussianBlur RandomGrayscale RandomHeight RandomHue RandomInvert RandomPerspective
-    RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation RandomWidth
-    RandomZoom Solarization SpatialDropout1D SpatialDropout2D SpatialDropout3D
-    """
-)
-METRICS = names(
-    """
-    AUC Accuracy BinaryAccuracy BinaryCrossentropy BinaryIoU CategoricalAccuracy CategoricalCrossentropy
-    CategoricalHinge ConcordanceCorrelation CosineSimilarity F1Score FBetaScore FalseNegatives FalsePositives
-    Hinge IoU KLDivergence LogCoshError Mean MeanAbsoluteError MeanAbsolutePercentageError MeanIoU
-    MeanMetricWrapper MeanSquaredError MeanSquaredLogarithmicError OneHotIoU OneHotMeanIoU PearsonCorrelation
-    Poisson Precision PrecisionAtRecall R2Score Recall RecallAtPrecision RootMeanSquaredError
-    SensitivityAtSpecificity SparseCategoricalAccuracy SparseCategoricalCrossentropy
-    SparseTopKCategoricalAccuracy SpecificityAtSensitivity SquaredHinge Sum TopKCategoricalAccuracy
-    TrueNegatives TruePositives
-    """
-)
-OPTIMIZERS = names(
-    """
-    Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lamb Lion LossScaleOptimizer Muon Nadam RMSprop SGD
-    ScheduleFreeAdamW
-    """
-)
 OF_KERAS = frozenset(
     f"keras.{module}.{name}"
-    for module, found in (("layers", WEIGHTED | RANDOM), ("metrics", METRICS), ("optimizers", OPTIMIZERS))
+    for module, found in (
+        ("layers", WEIGHTED | RANDOM),
+        ("metrics", METRICS),
+        ("optimizers", OPTIMIZERS),
+        ("applications", APPLICATIONS),
+    )
     for name in found
 )
 TRACED = frozenset((ContextKind.XLA, ContextKind.GRAPH))
@@ -103,7 +81,7 @@ SINGLETON = Fails("tf.function only supports singleton tf.Variables")
 class VariableInside(Rule):
     code = "XLA409"
     name = "variable-inside"
-    handles = (ApiCall,)
+    handles = (ApiCall, MakeWeights)
     apis = frozenset(("tf.Variable",)) | OF_KERAS
     bad = (
         Bad(
@@ -202,6 +180,44 @@ def f(x):
             SINGLETON,
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+import keras
+
+class Scale(keras.layers.Layer):
+    def build(self, shape):
+        self.factor = self.add_weight(shape=(shape[-1],))
+
+    def call(self, x):
+        return x * self.factor
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return Scale()(x)
+""",
+            ["Scale()"],
+            SINGLETON,
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+            why="a layer of the project has weights as well",
+        ),
+        Bad(
+            """
+class Offset(tf.Module):
+    def __init__(self):
+        self.total = tf.Variable(1.0)
+
+    def __call__(self, x):
+        return x + self.total
+
+@tf.function(jit_compile=True)
+def f(x):
+    return Offset()(x)
+""",
+            ["tf.Variable(1.0)"],
+            SINGLETON,
+            effect=Effect.FAILS,
+        ),
     )
     good = (
         Good(
@@ -269,24 +285,6 @@ class Counter(tf.Module):
     def __init__(self):
         self.total = None
 
-    def __call__(self, x):
-        if self.total is None:
-            self.total = tf.Variable(tf.zeros([4]))
-        return x + self.total
-
-COUNTER = Counter()
-
-@tf.function(jit_compile=True)
-def f(x):
-    return COUNTER(x)
-""",
-        ),
-        Good(
-            """
-class Counter(tf.Module):
-    def __init__(self):
-        self.total = None
-
     def create(self):
         return tf.Variable(tf.zeros([4]))
 
@@ -332,11 +330,26 @@ def f(x):
         ),
         Good(
             """
-@tf.function(jit_compile=True)
-def f(x):
-    total = tf.zeros([4])
-    return total + x
+import keras
+
+class Scale(keras.layers.Layer):
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+
+    def call(self, x):
+        return x * self.factor
+
+class L(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.head = keras.layers.Dense(2)
+
+    def call(self, x):
+        return Scale(2.0)(self.head(x))
 """,
+            inputs=("f32[4, 3]",),
+            why="a layer without weights may be made anywhere",
         ),
         Good("total = tf.Variable(tf.zeros([4]))\ntotal.assign_add(tf.ones([4]))\n", None, why="eager code"),
         Good(
@@ -386,24 +399,26 @@ class L(keras.layers.Layer):
     )
 
     def check(self, event: Event) -> Iterator[Draft]:
+        if event.context.kind not in TRACED or is_conditional(event):
+            return
         match event:
-            case ApiCall(api=api, node=node) if event.context.kind in TRACED and not _conditional(event):
-                if api == "tf.Variable":
-                    message = f"`{brief(node)}` creates a variable during tracing, but {EXISTING}"
-                    yield Draft(message, Effect.FAILS, OUTSIDE + _tensor(node))
-                elif self._makes_variables(event):
-                    sure = api.rpartition(".")[2] not in RANDOM or isinstance(event.arguments.get("rate"), Static)
-                    most = Severity.ERROR if sure else Severity.WARNING
-                    message = f"`{brief(node)}` creates variables during tracing, but {EXISTING}"
-                    yield Draft(message, Effect.FAILS, OUTSIDE, at_most=most, jax=_on_jax(event))
+            case ApiCall(api="tf.Variable", node=node):
+                message = f"`{brief(node)}` creates a variable during tracing, but {EXISTING}"
+                yield Draft(message, Effect.FAILS, OUTSIDE + _tensor(node))
+            case ApiCall(api=api, node=node) if is_named(event) and self._makes_variables(event):
+                sure = api.rpartition(".")[2] not in RANDOM or isinstance(event.arguments.get("rate"), Static)
+                most = Severity.ERROR if sure else Severity.WARNING
+                message = f"`{brief(node)}` creates variables during tracing, but {EXISTING}"
+                yield Draft(message, Effect.FAILS, OUTSIDE, at_most=most, jax=_on_jax(event))
+            case MakeWeights(name=name, maker=maker, keras=keras) if (maker or keras == 2) and is_named(event):
+                where = f"`{name}.{maker}`" if maker else f"a layer that `{name}` holds"
+                message = (
+                    f"`{brief(event.location.node)}` creates variables during tracing (in {where}), but {EXISTING}"
+                )
+                yield Draft(message, Effect.FAILS, OUTSIDE)
 
     def _makes_variables(self, made: ApiCall) -> bool:
-        """Whether a class of Keras, named as such, is made here: what else is called may be an object of it."""
-        called: cst.BaseExpression = made.node.func
-        while isinstance(called, cst.Attribute):
-            called = called.value
-        if not isinstance(called, cst.Name) or called.value not in made.location.unit.file.outline.bindings:
-            return False
+        """Whether this release of Keras has it make variables."""
         if made.api.rpartition(".")[2] not in RANDOM:
             return True
         is_keras_3 = tables.numbers(self.tensorflow or tables.nearest(None)) >= KERAS_3
@@ -419,10 +434,8 @@ def _on_jax(made: ApiCall) -> OnJax | None:
     return OnJax(Effect.DIVERGES, what, "each call draws the same numbers" if drawn else UNTRAINED)
 
 
-UNTRAINED = "each trace draws other weights, which no training changes and no file holds"
 KERAS_3 = (2, 16)  # the first TensorFlow that comes with it
 EXISTING = "a traced function can only use existing variables"
-OUTSIDE = "create it in `__init__` or `build`"
 
 
 def _tensor(call: cst.Call) -> str:
@@ -436,56 +449,3 @@ def _tensor(call: cst.Call) -> str:
             return f"; or, if it keeps no state: {tensor}"
         case _:
             return ""
-
-
-def _conditional(event: ApiCall) -> bool:
-    """Some condition around the call, or around a call that leads to it, may let it run once; a decorator may, too."""
-    locations, trail = [event.location], event.trail
-    while trail is not None:
-        if trail.wrapped:
-            return True
-        locations.append(trail.location)
-        trail = trail.parent
-    return any(map(_under_condition, locations))
-
-
-def _under_condition(location: Location) -> bool:
-    path = path_to(location.unit.tree, location.node)
-    functions = [at for at, node in enumerate(path[:-1]) if isinstance(node, cst.FunctionDef)]
-    inside = path[functions[-1] :] if functions else []
-    return any(map(partial(_may_guard, inside), inside))
-
-
-def _may_guard(around: Sequence[cst.CSTNode], node: cst.CSTNode) -> bool:
-    """Whether a condition may let code run once. One that compares settings, or asks whether a layer is trained, is the
-    same in each call."""
-    match node:
-        case cst.If(test=test):
-            return not _is_of_settings(test, around[0])
-        case _:
-            return isinstance(node, cst.IfExp | cst.BooleanOperation | cst.Try | cst.TryStar)
-
-
-def _is_of_settings(test: cst.BaseExpression, function: cst.CSTNode) -> bool:
-    match test:
-        case cst.Name(value="training"):
-            return True
-        case cst.Comparison(
-            left=cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=name)),
-            comparisons=[cst.ComparisonTarget(operator=operator, comparator=cst.Integer() | cst.Float())],
-        ):
-            ordered = isinstance(operator, cst.GreaterThan | cst.GreaterThanEqual | cst.LessThan | cst.LessThanEqual)
-            return ordered and name not in _assigned(function)
-        case _:
-            return False
-
-
-def _assigned(node: cst.CSTNode) -> Iterator[str]:
-    """The attributes that code gives values to."""
-    match node:
-        case cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value=name))):
-            yield name
-        case cst.AugAssign(target=cst.Attribute(attr=cst.Name(value=name))):
-            yield name
-    for child in node.children:
-        yield from _assigned(child)

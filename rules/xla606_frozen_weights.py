@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a `call` of a Keras 3 layer or model that is a `tf.function` itself (`@tf.function def call`), and a method with
-`@tf.function` that `call` uses, if the object contains layers that nothing has built.
+`@tf.function` that `call` uses, if the object contains layers that nothing has built. Also reports a layer or model of
+the project that traced code creates, if it holds layers with weights.
 
 ## What XLA does
 Measured with Keras 3.15 and TensorFlow 2.21 on a CPU. Keras builds a class without `build` by a first trace of `call`,
@@ -51,8 +52,11 @@ Shown only: without the decorator AutoGraph no longer converts `call`, because K
 
 from collections.abc import Iterator
 
-from xlalint.analysis.interpreter.events import BuildTraced, Event
-from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, Rule, Severity
+from xlalint.analysis.interpreter.events import BuildTraced, Event, MakeWeights
+from xlalint.fixes.quoted import brief
+from xlalint.linter.rule import Bad, Breaks, Diverges, Draft, Effect, Good, Rule, Severity
+
+from ._weights import OUTSIDE, UNTRAINED, is_conditional, is_named
 
 HOLDS_A_LAYER = """
 import keras
@@ -72,8 +76,31 @@ UNTRAINABLE = Breaks("No gradients provided for any variable")
 class FrozenWeights(Rule):
     code = "XLA606"
     name = "frozen-weights"
-    handles = (BuildTraced,)
+    handles = (BuildTraced, MakeWeights)
     bad = (
+        Bad(
+            """
+import keras
+
+class Head(keras.layers.Layer):
+    def __init__(self, size):
+        super().__init__()
+        self.dense = keras.layers.Dense(size)
+
+    def call(self, x):
+        return self.dense(x)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return Head(2)(x)
+""",
+            ["Head(2)"],
+            Diverges(),
+            inputs=("f32[4, 3]",),
+            effect=Effect.DIVERGES,
+            help="__init__",
+            why="Keras 3 builds what an object holds outside of the trace that creates it, so nothing fails",
+        ),
         Bad(
             """
 import keras
@@ -314,6 +341,9 @@ class L(keras.Model):
                 )
                 most = Severity.ERROR if known else Severity.WARNING
                 yield Draft(message, Effect.DIVERGES, HELP, at_most=most, keras_3=not known)
+            case MakeWeights(maker="", keras=3, location=location) if is_named(event) and not is_conditional(event):
+                made = f"`{brief(location.node)}` is created in a traced function"
+                yield Draft(f"{made}: {UNTRAINED}", Effect.DIVERGES, OUTSIDE)
 
 
 HELP = "remove the `tf.function`, because Keras compiles `call` with the model; or build the layers in `build`"

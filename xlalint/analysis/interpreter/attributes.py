@@ -169,7 +169,7 @@ class Attributes(Interpreter):
         if found is not None:
             method = owner.cls.find(name)
             return self._of_instance(frame, owner.cls.view_of or owner, found, node) if method is None else found
-        if owner.cls.view_of is None and owner is not self.instances.get((owner.cls, False)):
+        if owner.cls.view_of is None and owner is not self.instances.get(owner.cls):
             shared = self.canonical_instance(owner.cls).attributes.get(name)
             if shared is not None:
                 return shared

@@ -44,6 +44,7 @@ from ..record import replace
 from .contexts import HOST, Context
 from .frames import Arguments, Frame, Summary
 from .interface import Interpreter, Models, Options, method_value
+from .traced_builds import report_made_weights
 
 _EXCEPTIONS: Final = frozenset(
     f"builtins.{name}"
@@ -100,11 +101,11 @@ class Classes(Interpreter):
         """A class that a function defines: Keras may call it all the same."""
         self.local_classes.append(cls)
 
-    def canonical_instance(self, cls: Class, *, traced: bool = False) -> Instance:
-        """An instance made by nobody in particular: what every `self` is that no caller made; or that a trace makes.
-        It was passed what all who create one pass alike."""
-        if (cls, traced) not in self.instances:
-            self.instances[cls, traced] = made = Instance(cls, traced=traced)
+    def canonical_instance(self, cls: Class) -> Instance:
+        """An instance made by nobody in particular: what every `self` is that no caller made. It was passed what all
+        who create one pass alike."""
+        if cls not in self.instances:
+            self.instances[cls] = made = Instance(cls)
             # Where those are created that are, is noted of each; what one holds is created in the same scope.
             context = replace(HOST, scope=Scope(UNKNOWN)) if self.strategies else HOST
             if not self.is_record(cls):
@@ -120,7 +121,7 @@ class Classes(Interpreter):
                         self.host_run(method_value(method, made), arguments, context)
             else:
                 made.attributes.update(self.any_record(cls))
-        return self.instances[cls, traced]
+        return self.instances[cls]
 
     def host_run(self, value: FunctionValue, arguments: Arguments, context: Context = HOST) -> None:
         """Analyse a function that runs eagerly."""
@@ -143,11 +144,18 @@ class Classes(Interpreter):
             return made
         if TORCH_MODULE in cls.external_bases and isinstance(node, cst.Call):
             self.report_setup(frame, TORCH_MODULE, None, {}, {}, UNKNOWN, node)
+        new = self._made(frame, cls, arguments, node)
+        if isinstance(new, Instance):
+            report_made_weights(self, frame, new, node)
+        return new
+
+    def _made(self, frame: Frame, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """What a class that is no record makes."""
         traced = frame.context.becomes_graph and not any(map(cls.is_keras, _KERAS))
         given = (*arguments.positional, *arguments.keywords.values())
         plain = all(isinstance(value, Static | Unknown | Api) for value in given) and arguments.rest is None
-        if plain and not cls.module.written and not _is_single(frame, cls):
-            made = self.canonical_instance(cls, traced=traced)
+        if plain and not (traced or cls.module.written or _is_single(frame, cls)):
+            made = self.canonical_instance(cls)
             method = cls.find("__init__")
             if method is not None and any(isinstance(it, Unknown) and it.names & frame.inputs for it in given):
                 self.invoke(frame, method_value(method, made), arguments, node)  # for what it asks of an input

@@ -77,6 +77,15 @@ class BuildTraced(Event):
     keras_is_known: bool
 
 
+class MakeWeights(Event):
+    """Traced code makes an object of a class of the project that has weights; place: the call. `name`: of the class;
+    `maker`: its method that adds them, empty where layers do that it holds; `keras`: which Keras runs it."""
+
+    name: str
+    maker: str
+    keras: int
+
+
 class Program(Event):
     """All calls that set up one program, in the order in which they run; place: the first of them."""
 

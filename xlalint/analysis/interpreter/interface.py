@@ -87,7 +87,7 @@ class Interpreter(ABC):
         self.memo: dict[Any, Summary] = {}
         self.writes = AttributeWrites(self.memo)
         self.analyses: dict[tuple[Hashable, ...], int] = {}  # of each function, as `execution_limits` counts
-        self.instances: dict[tuple[Class, bool], Instance] = {}
+        self.instances: dict[Class, Instance] = {}
         self.creators: Creators | None = None  # who creates the objects of the program, once that is known
         self.switches: dict[Class, frozenset[str]] = {}  # with which a class compiles nothing
         self.visible_records: dict[Module, list[Class]] = {}  # that a file defines or imports by name
@@ -408,8 +408,8 @@ class Interpreter(ABC):
         """A class that a function defines: Keras may call it all the same."""
 
     @abstractmethod
-    def canonical_instance(self, cls: Class, *, traced: bool = False) -> Instance:
-        """An instance made by nobody in particular: what every `self` is that no caller made; or that a trace makes."""
+    def canonical_instance(self, cls: Class) -> Instance:
+        """An instance made by nobody in particular: what every `self` is that no caller made."""
 
     @abstractmethod
     def instantiate(self, frame: Frame, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:

@@ -1,4 +1,4 @@
-"""Layers that get their weights while a method of their holder is traced as a `tf.function` of its own."""
+"""Layers that get their weights while code is traced that holds, calls or makes them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.values import ApiObject, Class, FunctionValue, Instance, Sequence, Value
 from ..files.unit import Location
+from ..library.call_kinds import WEIGHT_MAKERS
 from ..library.keras_classes import WEIGHTED
 from .contexts import ContextKind
-from .events import BuildTraced, KeepBuilt
+from .events import BuildTraced, KeepBuilt, MakeWeights
 from .frames import Compilation, Frame, Summary
 from .interface import Interpreter
 
@@ -54,6 +55,18 @@ def report_kept_by_build(interpreter: Interpreter, frame: Frame, layer: Instance
     frame.summary.events.append(KeepBuilt(first, frame.context, None, False, targets, traced, call, known))
 
 
+def report_made_weights(interpreter: Interpreter, frame: Frame, made: Instance, node: cst.CSTNode) -> None:
+    """Say that traced code makes an object that adds weights of its own, or holds layers that do: the first is refused,
+    of the second Keras 3 draws other weights in each trace, which are none of the model's (measured)."""
+    cls = made.cls
+    if not frame.context.becomes_graph or not any(map(cls.is_keras, ("layer", "model", "metric"))):
+        return  # most objects
+    maker = next((method for method in ("__init__", "build") if _adds_weights(cls, method)), "")
+    if maker or _is_built_late(made):
+        keras = interpreter.keras_version(frame.module)
+        interpreter.emit(frame, MakeWeights, node, name=cls.qualname, maker=maker, keras=keras)
+
+
 def _is_forward(value: FunctionValue, owner: Instance) -> bool:
     return value.function.name == "call" and any(map(owner.cls.is_keras, ("layer", "model")))
 
@@ -73,7 +86,7 @@ def _is_built_late(held: Value, depth: int = 0) -> bool:
             return any(part is not None and _is_built_late(part, depth + 1) for part in parts)
         case Instance(cls, attributes) as owner if depth < _DEEPEST and any(map(cls.is_keras, ("layer", "model"))):
             if cls.find("build") is not None:
-                return _adds_weights(cls)
+                return _adds_weights(cls, "build")
             parts = tuple(attributes.values())
             return not _builds_layers(owner, depth + 1) and any(_is_built_late(part, depth + 1) for part in parts)
         case _:
@@ -98,9 +111,9 @@ def _builds(node: cst.CSTNode, owner: Instance, depth: int) -> bool:
             return False
 
 
-def _adds_weights(cls: Class) -> bool:
-    """Whether `build` of a class makes weights of its own."""
-    return any(isinstance(node, cst.Attribute) and node.attr.value == "add_weight" for node in _nodes_of(cls, "build"))
+def _adds_weights(cls: Class, method: str) -> bool:
+    """Whether a method of a class makes weights of its own."""
+    return any(isinstance(node, cst.Attribute) and node.attr.value in WEIGHT_MAKERS for node in _nodes_of(cls, method))
 
 
 def _nodes_of(cls: Class, *methods: str) -> Iterator[cst.CSTNode]:

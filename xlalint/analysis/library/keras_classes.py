@@ -9,6 +9,7 @@ from typing import Final
 from ...findings.findings import Backend
 from ..domain.kinds import options
 from ..domain.values import ApiObject, Array, Dict, OneOf, Sequence, Static, Tensor, Value
+from .result_tables import words
 
 # The part of a path that tells the kind of the classes in it.
 _NAMESPACES: Final = {
@@ -63,6 +64,45 @@ WEIGHTED: Final = frozenset(
         *("RMSNormalization", "RNN", "ReversibleEmbedding", "SeparableConv1D", "SeparableConv2D", "SimpleRNN"),
         *("SimpleRNNCell", "SpectralNormalization", "StackedRNNCells", "TimeDistributed"),
     )
+)
+
+# What draws random numbers: in Keras 3 from a variable, unless the rate is 0.
+RANDOM: Final = words(
+    """
+    AlphaDropout AugMix CutMix Dropout GaussianDropout GaussianNoise MixUp RandAugment RandomBrightness
+    RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop RandomElasticTransform RandomErasing
+    RandomFlip RandomGaussianBlur RandomGrayscale RandomHeight RandomHue RandomInvert RandomPerspective
+    RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation RandomWidth
+    RandomZoom Solarization SpatialDropout1D SpatialDropout2D SpatialDropout3D
+    """
+)
+# The metrics and optimizers, which have variables, and the functions that build whole models.
+METRICS: Final = words(
+    """
+    AUC Accuracy BinaryAccuracy BinaryCrossentropy BinaryIoU CategoricalAccuracy CategoricalCrossentropy
+    CategoricalHinge ConcordanceCorrelation CosineSimilarity F1Score FBetaScore FalseNegatives FalsePositives Hinge
+    IoU KLDivergence LogCoshError Mean MeanAbsoluteError MeanAbsolutePercentageError MeanIoU MeanMetricWrapper
+    MeanSquaredError MeanSquaredLogarithmicError OneHotIoU OneHotMeanIoU PearsonCorrelation Poisson Precision
+    PrecisionAtRecall R2Score Recall RecallAtPrecision RootMeanSquaredError SensitivityAtSpecificity
+    SparseCategoricalAccuracy SparseCategoricalCrossentropy SparseTopKCategoricalAccuracy SpecificityAtSensitivity
+    SquaredHinge Sum TopKCategoricalAccuracy TrueNegatives TruePositives
+    """
+)
+OPTIMIZERS: Final = words(
+    """
+    Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lamb Lion LossScaleOptimizer Muon Nadam RMSprop SGD
+    ScheduleFreeAdamW
+    """
+)
+APPLICATIONS: Final = words(
+    """
+    ConvNeXtBase ConvNeXtLarge ConvNeXtSmall ConvNeXtTiny ConvNeXtXLarge DenseNet121 DenseNet169 DenseNet201
+    EfficientNetB0 EfficientNetB1 EfficientNetB2 EfficientNetB3 EfficientNetB4 EfficientNetB5 EfficientNetB6
+    EfficientNetB7 EfficientNetV2B0 EfficientNetV2B1 EfficientNetV2B2 EfficientNetV2B3 EfficientNetV2L
+    EfficientNetV2M EfficientNetV2S InceptionResNetV2 InceptionV3 MobileNet MobileNetV2 MobileNetV3Large
+    MobileNetV3Small NASNetLarge NASNetMobile ResNet101 ResNet101V2 ResNet152 ResNet152V2 ResNet50 ResNet50V2 VGG16
+    VGG19 Xception
+    """
 )
 
 # Per kind, the methods that run inside a compiled step, and how a message names them.
