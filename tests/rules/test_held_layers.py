@@ -43,6 +43,7 @@ class Chosen(keras.Model):
 def functional():
     inputs = keras.Input((8, 8, 3))
     outputs = layers.RandomTranslation(0.1, 0.1)(inputs)  # flagged
+    outputs = eval("abs")(outputs)  # which nobody can know
     return keras.Model(inputs, outputs)
 
 head = keras.Sequential([layers.Flatten(), layers.Dense(1)])

@@ -184,6 +184,7 @@ class Calls(Interpreter):
         self.report_call(frame, name, bound, nodes, result, node)
         if isinstance(result, Unknown):
             self.report_unseen(frame, name, arguments, node)
+            result = after_own_layer(bound.values(), result)
         return made_by_tensorflow(name, result) if self.project.files.jax else result
 
     def call_written(
@@ -379,10 +380,10 @@ class Calls(Interpreter):
                 return self.invoke(frame, method, arguments, node)
         self.report_unseen(frame, None, arguments, node)
         self._pass_to_host(frame.context, arguments)
-        if isinstance(callee, Static):
-            given = (*arguments.positional, *arguments.keywords.values())
-            return STATIC if all(isinstance(value, Static) for value in given) else UNKNOWN
-        return UNKNOWN
+        given = (*arguments.positional, *arguments.keywords.values())
+        if isinstance(callee, Static) and all(isinstance(value, Static) for value in given):
+            return STATIC
+        return after_own_layer(given, UNKNOWN)
 
     def run_in_pipeline(self, frame: Frame, arguments: Arguments) -> None:
         """The functions of an input pipeline run on the host, each traced by itself; XLA never sees them."""

@@ -80,7 +80,8 @@ def after_layer(owner: ApiObject, arguments: Mapping[str, Value], result: Value,
 
 
 def after_own_layer(arguments: Iterable[Value], result: Value) -> Value:
-    """What the call of a layer of the project's returns: computed with what its arguments were."""
+    """What the call of a layer of the project's returns, or of a function that nobody knows: computed with what its
+    arguments were."""
     return varied(result, _layers_before(arguments))
 
 
