@@ -99,6 +99,39 @@ for image, label in tf.data.Dataset.from_tensor_slices((images, labels)).batch({
 {MODEL}model.fit(np.zeros([1000, 4]), np.zeros([1000, 1]), batch_size=args.batch)
 """,
     ),
+    **{
+        f"as many names as {'fill all batches' if fits else 'leave some'}: {names}": one(
+            f"""{HEAD}{JIT}
+from sklearn.model_selection import train_test_split
+
+NUMBERS = range(1, {801 if fits else 791})
+grown = []
+for number in NUMBERS:
+    grown.append(f"{{number}}.png")
+for names in tf.data.Dataset.from_tensor_slices({names}).batch(16):
+    step(tf.strings.length(names))
+""",
+            *(() if fits else (("XLA302", "for names in"),)),
+        )
+        for names in (
+            "[f'{number}.png' for number in NUMBERS]",
+            "list(NUMBERS)",
+            "['a.png'] * len(NUMBERS)",
+            "2 * ['a.png' for _ in NUMBERS]",
+            "grown",
+            "sorted(grown)",
+            "train_test_split(grown, test_size=0.2)[0]",
+            "train_test_split(grown, NUMBERS, test_size=160)[2]",
+        )
+        for fits in (True, False)
+    },
+    "names of which a condition leaves some": one(
+        f"""{HEAD}{JIT}
+for names in tf.data.Dataset.from_tensor_slices([f"{{n}}.png" for n in range(800) if n % 7]).batch(16):
+    step(tf.strings.length(names))
+""",
+        ("XLA302", "for names in"),
+    ),
     # -- the last batch --
     "a pipeline in another module": Script(
         {

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts, pattern
-from ..domain.kinds import as_condition, is_key
+from ..domain.kinds import as_condition, is_key, steps_of
 from ..domain.values import KEYS, UNKNOWN, ApiObject, Dict, Sequence, Static, Structure, Value, Variation
 from ..domain.varying_shapes import FILLED, MASKED, as_item, lengths_of, told_apart
 from ..files.unit import Location
@@ -77,7 +77,8 @@ class Displays(Interpreter):
     def _comprehension(self, frame: Frame, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
         inner = self.inner_frame(frame)
         clause = node.for_in
-        iterable = self.iterate(inner, self.evaluate(inner, clause.iter), clause.iter, "comprehension")
+        given = self.evaluate(inner, clause.iter)
+        iterable = self.iterate(inner, given, clause.iter, "comprehension")
         match iterable:
             case Sequence(items=tuple(items)) if len(items) <= _TOLD_APART and clause.inner_for_in is None:
                 chosen = self._chosen(inner, clause, items)
@@ -93,7 +94,7 @@ class Displays(Interpreter):
         varies = self._lengths(frame, node, clause, iterable)
         element = self.evaluate(inner, node.elt)
         plain = not clause.ifs and clause.inner_for_in is None
-        steps = iterable.steps if plain and isinstance(iterable, Sequence) else None
+        steps = steps_of(given) if plain else None
         return Sequence("set" if isinstance(node, cst.SetComp) else "list", None, element, varies=varies, steps=steps)
 
     @staticmethod

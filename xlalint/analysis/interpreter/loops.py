@@ -14,6 +14,7 @@ from ..domain.values import (
     ApiObject,
     Dependence,
     FunctionValue,
+    Instance,
     Sequence,
     Static,
     Tensor,
@@ -187,6 +188,8 @@ class Loops(Interpreter):
         which is passed what the one before left (`start`: what names were before)."""
         rounds = steps_of(iterable)
         if rounds is None or frame.context.kind not in (ContextKind.XLA, ContextKind.GRAPH) or frame.env is None:
+            return
+        if isinstance(iterable, Sequence) and isinstance(iterable.element, ApiObject | FunctionValue | Instance):
             return
         finder = Parts(_counter_of(node.target, iterable))
         node.body.visit(finder)

@@ -9,7 +9,7 @@ from ...syntax import nodes as cst
 from ..domain.bounds import broadcast, product
 from ..domain.counts import DIVIDING, Count, Rows, computed, negative
 from ..domain.joins import element_of, join_parts
-from ..domain.kinds import as_condition, is_mixed, united
+from ..domain.kinds import as_condition, is_mixed, steps_of, united
 from ..domain.operators import (
     arithmetic_tensor,
     as_sure_as,
@@ -193,7 +193,7 @@ class Operations(Interpreter):
                     return Sequence(kind, None, element_of(sequence), varies=varies)
                 told = [each for each in found if each.kind == "number" or _is_of_caller(frame, each.location)][:1]
                 varies = tuple(Variation("sized", location, 0, each.shapes) for each in told)
-                return Sequence(kind, None, element_of(sequence), varies=varies)
+                return Sequence(kind, None, element_of(sequence), varies=varies, steps=_times(sign, left, right))
             case (Sequence(kind=kind) as sequence, Unknown()) | (Unknown(), Sequence(kind=kind) as sequence) if (
                 isinstance(sign, cst.Multiply) and isinstance(element_of(sequence), ApiObject | Instance)
             ):
@@ -313,6 +313,18 @@ def _is_counted(value: Static | Unknown, sign: cst.BaseBinaryOp | cst.BaseAugOp)
         return value.count is not None
     product = isinstance(sign, cst.Multiply) and type(value.constant) is int
     return product or value.count is not None or value.setting is not None
+
+
+def _times(sign: cst.CSTNode, left: Value, right: Value) -> int | None:
+    """How many items a list has that is repeated: `[0] * 800`."""
+    match left, right:
+        case (Sequence() as sequence, Static(int(times))) | (Static(int(times)), Sequence() as sequence) if (
+            isinstance(sign, cst.Multiply) and type(times) is int
+        ):
+            items = steps_of(sequence) if sequence.items is None else len(sequence.items)
+            return None if items is None else items * max(times, 0)
+        case _:
+            return None
 
 
 def _length_of(left: Value, right: Value) -> Rows | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from ..domain.counts import Rows, divided, is_multiple, plus, rounded, times
-from ..domain.kinds import leaves, rows_of, united
+from ..domain.kinds import leaves, rows_of, steps_of, united
 from ..domain.values import (
     NONE,
     ApiObject,
@@ -215,8 +215,10 @@ def _length(value: Value | None) -> Rows | None:
             return len(items)
         case Sequence(kind="tuple", items=tuple(items)):
             return next((length for item in items if (length := _length(item)) is not None), None)
-        case _:
+        case None:
             return None
+        case _:
+            return steps_of(value) or None
 
 
 def _table(step: Step) -> ApiObject:

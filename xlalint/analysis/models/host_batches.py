@@ -6,6 +6,8 @@ import math
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.joins import element_of
+from ..domain.kinds import steps_of
 from ..domain.values import UNKNOWN, Array, Sequence, Slice, Static, Value, Variation
 from ..domain.varying_shapes import LAST, STEPS
 from ..files.unit import Location
@@ -50,19 +52,35 @@ def _chunks(place: int) -> FunctionModel:
 
 
 def _halves(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
-    """`train_test_split(x, y, test_size=0.2)`: of each array the examples to train with, and those to test with."""
-    if not any(isinstance(value, Array) and isinstance(value.length, int) for value in arguments.positional):
+    """`train_test_split(x, y, test_size=0.2)`: of each array or list the examples to train with, and those to test
+    with."""
+    counts = [_counted(value) for value in arguments.positional]
+    if not any(counts):
         return None
     parts: list[Value] = []
-    for value in arguments.positional:
-        if not isinstance(value, Array):
-            parts += [UNKNOWN, UNKNOWN]
-            continue
-        count = value.length if isinstance(value.length, int) else None
-        tested = None if count is None else _tested(count, arguments)
-        trained = None if tested is None or count is None else count - tested
-        parts += [replace(value, length=length) for length in (trained, tested)]
+    for value, count in zip(arguments.positional, counts, strict=True):
+        tested = _tested(count, arguments) if count else None
+        lengths = (None, None) if tested is None or count is None else (count - tested, tested)
+        match value:
+            case Array():
+                parts += [replace(value, length=length) for length in lengths]
+            case _ if count:
+                element = element_of(value) if isinstance(value, Sequence) else UNKNOWN
+                parts += [Sequence("list", None, element, steps=length) for length in lengths]
+            case _:
+                parts += [UNKNOWN, UNKNOWN]
     return Sequence("list", tuple(parts))
+
+
+def _counted(value: Value) -> int | None:
+    """How many examples an array or a list has, where that is written."""
+    match value:
+        case Array(length=int() as count):
+            return count
+        case Sequence(kind="list", items=tuple(items)):
+            return len(items)
+        case _:
+            return steps_of(value) or None
 
 
 def _tested(count: int, arguments: Arguments) -> int | None:

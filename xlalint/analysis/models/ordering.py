@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_all
-from ..domain.kinds import as_tensor, united
+from ..domain.kinds import as_tensor, steps_of, united
 from ..domain.values import NONE, STATIC, UNKNOWN, Api, Dependence, Sequence, Static, Unknown, Value, Variation
 from ..domain.varying_shapes import variations_of
 from ..interpreter.contexts import NOT_TRACED
@@ -37,7 +37,7 @@ def put_in_order(interpreter: Interpreter, frame: Frame, arguments: Arguments, n
     element = interpreter.element(frame, iterable, where)
     if not as_tensor(arguments.positional[0], Dependence.STATIC):  # the rows of a tensor are told as iteration
         _order(interpreter, frame, (element,), arguments, node, "sorted")
-    return Sequence("list", None, element)
+    return Sequence("list", None, element, steps=steps_of(arguments.positional[0]))
 
 
 def _extreme(form: str) -> FunctionModel:

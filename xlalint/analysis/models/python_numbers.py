@@ -107,7 +107,9 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
             return Static(len(items))
         case Static(str(text)):
             return Static(len(text))
-        case Sequence("list", None, steps=int(count)) if count:  # which a loop has filled
+        case Sequence("list", None, steps=int(count)) | ApiObject("builtins.range", payload=Static(int() as count)) if (
+            count
+        ):
             return Static(count)
         case Sequence(varies=varies) if frame.context.kind in NOT_TRACED and (sizes := of_sizes(varies)):
             return Static(varies=sizes)
