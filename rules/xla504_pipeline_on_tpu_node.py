@@ -46,29 +46,23 @@ Shown only: the data has to be stored elsewhere.
 - https://github.com/tensorflow/tensorflow/issues/39030
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from xlalint.analysis.domain.kinds import leaves
-from xlalint.analysis.domain.values import NONE, Value
+from xlalint.analysis.domain.values import Value
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
-from xlalint.analysis.library.generators import runs_python
-from xlalint.analysis.library.local_paths import begins_locally
 from xlalint.analysis.library.strategies import may_be_either, may_be_node
-from xlalint.analysis.program.unread_names import is_unread
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 
+from ._pipelines import needs
 from ._strategies import (
     UNNAMED,
     by_default,
-    is_local,
     made_note,
-    method_of,
     model_strategy,
     node_strategy,
-    path_setting,
     told_node,
     unnamed_strategy,
 )
@@ -81,38 +75,6 @@ tf.config.experimental_connect_to_cluster(resolver)
 tf.tpu.experimental.initialize_tpu_system(resolver)
 strategy = tf.distribute.TPUStrategy(resolver)
 """
-# Calls that run Python, by their last word.
-PYTHON: Final = frozenset(
-    ("from_generator", "numpy_function", "prepare_tf_dataset", "py_func", "py_function", "to_tf_dataset")
-)
-# The argument that says which files are read; "*0" where it has no name.
-PATHS: Final[Mapping[str, tuple[str, ...]]] = {
-    "tf.data.FixedLengthRecordDataset": ("filenames", "*0"),
-    "tf.data.TFRecordDataset": ("filenames", "*0"),
-    "tf.data.TextLineDataset": ("filenames", "*0"),
-    "tf.data.Dataset.list_files": ("file_pattern", "*0"),
-    "tf.data.experimental.make_csv_dataset": ("file_pattern", "*0"),
-    "tf.io.gfile.glob": ("pattern", "*0"),
-    "keras.utils.audio_dataset_from_directory": ("directory", "*0"),
-    "keras.utils.image_dataset_from_directory": ("directory", "*0"),
-    "keras.utils.text_dataset_from_directory": ("directory", "*0"),
-}
-# What makes a dataset of paths, and what reads them in the pipeline.
-SLICES: Final = "tf.data.Dataset.from_tensor_slices"
-OPENS: Final = "tf.io.read_file"
-# The arguments of Keras's loops that may be generators.
-FEEDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "evaluate": ("x",),
-    "fit": ("x", "validation_data"),
-    "fit_generator": ("generator", "validation_data"),
-    "predict": ("x",),
-}
-# What says that a data set of `tfds` does not lie on this machine, or is in memory.
-ELSEWHERE: Final = frozenset(("batch_size", "builder_kwargs", "try_gcs", "*3"))
-INSTEAD: Final = (
-    "use from_tensor_slices for data that fits into memory, TFRecord files in a bucket (gs://..) for the rest"
-)
-BUCKET: Final = "read it from a bucket: try_gcs=True for a data set that Google stores, data_dir='gs://..' for another"
 
 
 class PipelineOnTpuNode(Rule):
@@ -446,52 +408,22 @@ more = tf.data.TFRecordDataset(f"{{sys.argv[1]}}/more.tfrecord")
 
 
 def _refused(steps: Sequence[SetupCall], node: Value, at_most: Severity = Severity.ERROR) -> Iterator[Draft]:
-    fed = any(method_of(step) in FEEDS for step in steps)
-    reads = any(step.api == OPENS and step.context.pipeline for step in steps)
-    for step in steps:
-        reason = "lists local files, which the pipeline reads" if reads and _lists_files(step) else _reason(step)
-        if reason is not None and not (fed and is_unread(step.location)):
-            usual, most = by_default(_path_setting(step), node, at_most)
-            yield Draft(
-                f"`{brief(step.node)}` {reason}{usual}, but {told_node(node)} runs the pipeline on its own machine",
-                Effect.TPU,
-                BUCKET if step.api == "tensorflow_datasets.load" else INSTEAD,
-                location=step.location,
-                notes=made_note(node, "the strategy of a TPU node" if at_most is Severity.ERROR else UNNAMED),
-                at_most=most,
-            )
+    for need in needs(steps):
+        step = need.step
+        if need.fed and not _runs_on_node(step):
+            continue
+        usual, most = by_default(need.setting, node, at_most)
+        yield Draft(
+            f"`{brief(step.node)}` {need.reason}{usual}, but {told_node(node)} runs the pipeline on its own machine",
+            Effect.TPU,
+            need.help,
+            location=step.location,
+            notes=made_note(node, "the strategy of a TPU node" if at_most is Severity.ERROR else UNNAMED),
+            at_most=most,
+        )
 
 
-def _path_setting(step: SetupCall) -> str | None:
-    """The setting whose default alone says that the files of a call are of this machine."""
-    if step.api == SLICES:
-        found = [path_setting(leaf) for leaf in leaves(step.arguments.get("tensors"))]
-        return next(filter(None, found), None) if all(found) else None
-    names = ("data_dir",) if step.api == "tensorflow_datasets.load" else PATHS.get(step.api, ())
-    return path_setting(next((step.arguments[name] for name in names if name in step.arguments), None))
-
-
-def _lists_files(step: SetupCall) -> bool:
-    """Whether the elements of a dataset are paths of this machine."""
-    return step.api == SLICES and any(map(begins_locally, leaves(step.arguments.get("tensors"))))
-
-
-def _reason(step: SetupCall) -> str | None:
-    """Why another machine cannot run this part of a pipeline."""
-    method = method_of(step)
-    if method in FEEDS:
-        strategy = model_strategy(step)
-        fed = [step.arguments[name] for name in FEEDS[method] if name in step.arguments]
-        on_node = strategy is not None and (may_be_node(strategy) or may_be_either(strategy))
-        return "takes batches that Python makes" if on_node and any(map(runs_python, fed)) else None
-    if method in PYTHON:
-        inside = step.context.pipeline or not method.startswith(("py_func", "numpy_func"))
-        return "calls Python" if inside else None
-    if step.api == "tensorflow_datasets.load":
-        folder = step.arguments.get("data_dir", NONE)
-        here = folder == NONE or is_local(folder, step.argument_nodes["data_dir"])
-        return "reads files of this machine" if here and not ELSEWHERE & step.arguments.keys() else None
-    for name in PATHS.get(step.api, ()):
-        if name in step.arguments and is_local(step.arguments[name], step.argument_nodes[name]):
-            return "reads local files"
-    return None
+def _runs_on_node(step: SetupCall) -> bool:
+    """Whether the model of a call runs on a TPU node, or may."""
+    strategy = model_strategy(step)
+    return strategy is not None and (may_be_node(strategy) or may_be_either(strategy))

@@ -9,17 +9,18 @@ from ...syntax import nodes as cst
 from ..interpreter.contexts import HOST, CallPath, ContextKind
 from ..interpreter.events import CompiledEntry, Event, Program, Setup, SetupCall, TakeGradients
 from ..interpreter.frames import Summary
-from ..library.strategies import making_of
+from ..library.strategies import TRAINING, making_of
 from ..record import replace
 
 
 @dataclass(slots=True)
 class _Reached:
     """What the code of one file leads to: calls by their place, in a strategy's step and elsewhere, and the files that
-    it touches."""
+    it touches. `trains`: a step of its own takes gradients."""
 
     calls: dict[tuple[cst.CSTNode, bool], SetupCall] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
+    trains: bool = False
 
 
 def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
@@ -84,7 +85,8 @@ def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]])
                 _reach(root, said, piped, reached)
         if reached.calls:
             steps = tuple(sorted(reached.calls.values(), key=lambda step: step.order))
-            yield Program(steps[0].location, HOST, None, False, steps)
+            trains = reached.trains or any(step.api.rpartition(".")[2] in TRAINING for step in steps)
+            yield Program(steps[0].location, HOST, None, False, steps, trains)
 
 
 def _file_of(root: Summary) -> str | None:
@@ -104,6 +106,7 @@ def _reach(
     pending, seen = [root], {root}
     while pending:
         summary = pending.pop()
+        reached.trains = reached.trains or summary.trains
         if summary.function is not None:
             reached.files.add(summary.function.module.source.display)
         for event in said[summary]:

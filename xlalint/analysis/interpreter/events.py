@@ -87,9 +87,11 @@ class MakeWeights(Event):
 
 
 class Program(Event):
-    """All calls that set up one program, in the order in which they run; place: the first of them."""
+    """All calls that set up one program, in the order in which they run; place: the first of them. `trains`: it trains
+    a model, by a step of its own or Keras's."""
 
     steps: tuple[SetupCall, ...]
+    trains: bool
 
 
 class BranchOn(Event):

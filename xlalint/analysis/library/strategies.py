@@ -33,6 +33,7 @@ from .local_paths import is_local
 from .refusing_layers import is_refused
 
 RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
+IMAGE_GENERATOR: Final = "keras.preprocessing.image.ImageDataGenerator"
 SCOPE: Final = "tf.distribute.Strategy.scope"
 _STRATEGY: Final = re.compile(r"tf\.(?:contrib\.)?(?:distribute|tpu)\.(?:experimental\.)?\w*Strategy(?:V[12])?$")
 _MADE_OF: Final = ("tpu_cluster_resolver", "cluster_resolver", "devices")
@@ -47,6 +48,7 @@ MODEL_MAKERS: Final = re.compile(
     r"|torchvision\.models\.\w+$|torch\.hub\.load$|diffusers\.\w*(?:Model|ModelMixin)(?:\.from_pretrained)?$"
     r"|torch\.nn\.(?:Module|Sequential|ModuleList)$"
 )
+TRAINING: Final = frozenset(("fit", "fit_generator", "train_on_batch"))  # the methods by which Keras trains
 RUNS: Final = frozenset(("experimental_run_v2", "run"))  # the methods of strategies that run a step on each device
 _OF_XLA: Final = (RESOLVER, "tf.contrib.tpu.", "tf.estimator.tpu.", "tf.tpu.", "tf.xla.")
 _OF_TABLES: Final = "tf.tpu.experimental.embedding."  # which describes tables, also to code that uses no TPU
@@ -69,6 +71,9 @@ _FUNCTIONS: Final = frozenset(
         "tf.data.Dataset.from_tensor_slices",
         "tf.data.Dataset.from_tensors",
         "tf.data.Dataset.list_files",
+        "tf.data.Dataset.load",
+        "tf.data.experimental.CsvDataset",
+        "tf.data.experimental.load",
         "tf.data.experimental.make_csv_dataset",
         "tf.disable_eager_execution",
         "tf.disable_v2_behavior",
@@ -91,6 +96,7 @@ _FUNCTIONS: Final = frozenset(
         *(f"tf.train.Checkpoint.{method}" for method in ("read", "restore", "save", "write")),
         "keras.callbacks.ModelCheckpoint",
         "keras.models.save_model",
+        *(f"{IMAGE_GENERATOR}.{method}" for method in ("flow", "flow_from_dataframe", "flow_from_directory")),
         "keras.utils.audio_dataset_from_directory",
         "keras.utils.image_dataset_from_directory",
         "keras.utils.text_dataset_from_directory",

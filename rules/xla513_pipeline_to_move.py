@@ -1,0 +1,263 @@
+"""This input pipeline needs the machine that runs Python, which a program on a TPU does not always have.
+
+## What it does
+Reports, where the target is a TPU and nothing in the program says which one, what its training reads: local files, and
+batches that Python makes. Each of the two once in a program; notes name the other places. It is information: most of it
+works on a TPU VM. What counts as local, and as Python, is what `pipeline-on-tpu-node` says. There are three things to
+know before the program moves:
+
+- Local files are on a TPU VM if somebody copies them there. A TPU node does not have them.
+- `Dataset.from_generator`, `tf.py_function`, and what `fit` takes of a generator, a `Sequence`, a `PyDataset` or an
+  `ImageDataGenerator` run Python: on a TPU VM the TPU waits where Python is slower, and a TPU node cannot run them.
+- Batches of an `ImageDataGenerator` that a loop of the program passes to `train_on_batch` or to a step of its own are
+  made while the TPU waits, on both.
+
+## What XLA does
+XLA is not reached. A TPU VM is the machine of the TPU, and runs the program itself. A TPU node is another machine than
+the one that runs Python, and runs the pipeline.
+
+- Measured on a CPU with a second process as the remote worker (TensorFlow 2.21): a pipeline over a relative path fails
+  there ("NotFoundError: .. No such file or directory"). One over tensors in memory works.
+- Measured (Keras 3.15): Keras puts a generator, a `PyDataset` and what an `ImageDataGenerator` makes into
+  `Dataset.from_generator`.
+- Not measured, for lack of a TPU: how long a TPU waits.
+
+## Example
+    images = ImageDataGenerator(rescale=1 / 255).flow_from_directory("pictures")
+    model.fit(images)
+
+## Use instead
+    paths = tf.data.Dataset.list_files("gs://bucket/pictures/*/*.jpg")
+    images = paths.map(decoded, num_parallel_calls=tf.data.AUTOTUNE).batch(128, drop_remainder=True)
+    model.fit(images.prefetch(tf.data.AUTOTUNE))
+
+## Not flagged
+Programs that train nothing or have a strategy for a TPU, other targets, arrays, files in a bucket, paths that the
+program gets from elsewhere, and data sets that nothing uses in a program that trains on others.
+
+## Fix safety
+Shown only: the data has to be stored or read otherwise.
+
+## References
+- https://cloud.google.com/tpu/docs/system-architecture-tpu-vm
+- https://www.tensorflow.org/guide/tpu
+- https://www.tensorflow.org/guide/data_performance
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from xlalint.analysis.domain.values import NONE
+from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.library.strategies import RESOLVER, TRAINING, is_tpu
+from xlalint.fixes.quoted import brief
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity, Told
+
+from ._pipelines import Need, makes_images, needs
+from ._strategies import by_default, method_of
+
+MODEL: Final = """
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+"""
+STEP: Final = """
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD()
+
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+"""
+READ: Final = (
+    "have tf.data read and prepare the examples (TFRecord files, or arrays that fit into memory), with `.prefetch`"
+)
+NOTED: Final = 3  # further places of a kind that notes name
+WHY: Final = "it is about moving to a TPU"
+
+
+class PipelineToMove(Rule):
+    code = "XLA513"
+    name = "pipeline-to-move"
+    handles = (Program,)
+    bad = (
+        Bad(
+            f"""{MODEL}
+def parsed(row):
+    return tf.io.parse_single_example(row, {{"x": tf.io.FixedLenFeature([4], tf.float32)}})["x"], 1.0
+
+train = tf.data.TFRecordDataset("data/train.tfrecord").map(parsed).batch(8)
+valid = tf.data.TFRecordDataset("data/valid.tfrecord").map(parsed).batch(8)
+model.fit(train, validation_data=valid)
+""",
+            ['tf.data.TFRecordDataset("data/train.tfrecord")'],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            help="gs://",
+            why=WHY,
+            target="tpu",
+        ),
+        Bad(
+            f"""{STEP}
+def rows():
+    for i in range(64):
+        yield [float(i)], [1.0]
+
+kinds = (tf.TensorSpec([1]), tf.TensorSpec([1]))
+for x, y in tf.data.Dataset.from_generator(rows, output_signature=kinds).batch(8):
+    step(x, y)
+""",
+            ["tf.data.Dataset.from_generator(rows, output_signature=kinds)"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            help="tf.data",
+            why=WHY,
+            target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
+import numpy as np
+
+class Pictures(tf.keras.utils.Sequence):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return np.full([16, 4], index), np.ones([16, 1])
+
+model.fit(Pictures())
+model.fit(Pictures(), epochs=2)
+""",
+            ["model.fit(Pictures())"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            why=WHY,
+            target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
+images = tf.keras.preprocessing.image.ImageDataGenerator(rescale=1 / 255)
+for x, y in images.flow_from_directory("pictures", class_mode="binary"):
+    model.train_on_batch(x, y)
+""",
+            ["model.train_on_batch(x, y)"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            help="prefetch",
+            why=WHY,
+            target="tpu",
+        ),
+    )
+    good = (
+        Good(
+            f"""{MODEL}
+model.fit(tf.data.Dataset.list_files("pictures/*.png").map(lambda path: (tf.zeros([4]), 1.0)).batch(8))
+""",
+            None,
+            why="nobody says that a TPU is to run it",
+        ),
+        Good(
+            f"""{MODEL}
+model.fit(tf.data.TFRecordDataset("gs://bucket/rows").map(lambda row: (tf.zeros([4]), 1.0)).batch(8))
+""",
+            None,
+            why="files in a bucket",
+            target="tpu",
+        ),
+        Good(
+            f"""{MODEL}
+for line in tf.data.TextLineDataset("rows.csv"):
+    print(model.predict(tf.ones([1, 4])))
+""",
+            None,
+            why="nothing is trained",
+            target="tpu",
+        ),
+        Good(
+            f"""{MODEL}
+import numpy as np
+
+def pairs():
+    while True:
+        yield np.ones([16, 4]), np.ones([16, 1])
+
+model.fit(np.ones([16, 4]), np.ones([16, 1]))
+model.evaluate(pairs(), steps=3)
+""",
+            None,
+            why="the training takes arrays",
+            target="tpu",
+        ),
+        Good(
+            """
+import tensorflow as tf
+
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+model.fit(tf.data.TextLineDataset("rows.csv").map(lambda row: (tf.zeros([4]), 1.0)).batch(8, drop_remainder=True))
+""",
+            None,
+            why="a TPU VM, says the program",
+            target="tpu",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Program(steps=steps, trains=True) if not any(map(_is_for_tpu, steps)):
+                found = [need for need in needs(steps) if not need.fed or method_of(need.step) in TRAINING]
+                files, python = [need for need in found if need.files], [need for need in found if not need.files]
+                if files:
+                    yield _needed(files, "a TPU VM can, where they are copied there", files[0].help)
+                if python:
+                    yield _needed(python, "a TPU VM can, no faster than Python is", READ)
+                elif images := [step for step in steps if makes_images(step)]:
+                    yield from _one_by_one(steps, images)
+
+
+def _needed(found: Sequence[Need], on_vm: str, help: str) -> Draft:
+    """What several calls need alike, at the first of them."""
+    usual, _ = by_default(found[0].setting, NONE, Severity.INFO)
+    message = f"`{brief(found[0].step.node)}` {found[0].reason}{usual}: {on_vm}; a TPU node cannot"
+    return _told([need.step for need in found], message, help, "so does this")
+
+
+def _one_by_one(steps: Sequence[SetupCall], images: Sequence[SetupCall]) -> Iterator[Draft]:
+    """Images that a loop of the program asks for, and trains on, by Keras's step or one of its own."""
+    trained = [step for step in steps if method_of(step) in TRAINING]
+    if all(method_of(step) == "train_on_batch" for step in trained):
+        what = "Python makes each batch when the loop asks for it, and a TPU waits meanwhile"
+        places = [*trained[:1], *images]
+        yield _told(places, f"`{brief(places[0].node)}`: {what}", READ, "this makes batches")
+
+
+def _is_for_tpu(step: SetupCall) -> bool:
+    """Whether a call shows that the program has its TPU already."""
+    return is_tpu(step.result) or step.api.startswith(RESOLVER)
+
+
+def _told(steps: Sequence[SetupCall], message: str, help: str, note: str) -> Draft:
+    first, *others = steps
+    return Draft(
+        message,
+        Effect.TPU,
+        help,
+        location=first.location,
+        notes=tuple(DraftNote(other.location, note) for other in others[:NOTED]),
+        at_most=Severity.INFO,
+        told=Told.FOR_TPU_ALONE,
+    )
