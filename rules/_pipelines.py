@@ -8,6 +8,7 @@ from typing import Final
 
 from xlalint.analysis.domain.kinds import leaves
 from xlalint.analysis.domain.values import NONE
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.generators import runs_python
 from xlalint.analysis.library.local_paths import begins_locally
@@ -56,13 +57,19 @@ _BUCKET: Final = "read it from a bucket: try_gcs=True for a data set that Google
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a call needs, of a pipeline that is used. `reason`: in words; `files`: files of this machine, else Python;
-    `fed`: it is a loop of Keras's that is passed Python's batches."""
+    """What a call needs, of a pipeline that is used. `reason`: in words; `argument`: the one that needs it, by name;
+    `files`: files of this machine, else Python; `fed`: it is a loop of Keras's that is passed Python's batches."""
 
     step: SetupCall
     reason: str
+    argument: str
     files: bool
     fed: bool = False
+
+    @property
+    def location(self) -> Location:
+        """The argument's, where it is written."""
+        return self.step.location.at(self.step.argument_nodes.get(self.argument, self.step.node))
 
     @property
     def help(self) -> str:
@@ -86,7 +93,7 @@ def needs(steps: Sequence[SetupCall]) -> Iterator[Need]:
     reads = any(step.api == _OPENS and step.context.pipeline for step in steps)
     for step in steps:
         if reads and _lists_files(step):
-            need: Need | None = Need(step, "lists local files, which the pipeline reads", files=True)
+            need: Need | None = Need(step, "lists local files, which the pipeline reads", "tensors", files=True)
         else:
             need = _need(step)
         if need is not None and not (fed and is_unread(step.location)):
@@ -106,21 +113,18 @@ def _lists_files(step: SetupCall) -> bool:
 def _need(step: SetupCall) -> Need | None:
     method = method_of(step)
     if method in _FEEDS:
-        passed = (step.arguments[name] for name in _FEEDS[method] if name in step.arguments)
-        return (
-            Need(step, "takes batches that Python makes", files=False, fed=True)
-            if any(map(runs_python, passed))
-            else None
-        )
+        passed = (name for name in _FEEDS[method] if name in step.arguments)
+        made = next((name for name in passed if runs_python(step.arguments[name])), None)
+        return Need(step, "takes batches that Python makes", made, files=False, fed=True) if made else None
     if method in _PYTHON:
         inside = step.context.pipeline or not method.startswith(("py_func", "numpy_func"))
-        return Need(step, "calls Python", files=False) if inside else None
+        return Need(step, "calls Python", "generator", files=False) if inside else None
     if step.api == _LOADS:
         folder = step.arguments.get("data_dir", NONE)
         here = folder == NONE or is_local(folder, step.argument_nodes["data_dir"])
         here = here and not _ELSEWHERE & step.arguments.keys()
-        return Need(step, "reads files of this machine", files=True) if here else None
+        return Need(step, "reads files of this machine", "name", files=True) if here else None
     for name in _PATHS.get(step.api, ()):
         if name in step.arguments and is_local(step.arguments[name], step.argument_nodes[name]):
-            return Need(step, "reads local files", files=True)
+            return Need(step, "reads local files", name, files=True)
     return None

@@ -48,6 +48,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from xlalint.analysis.domain.values import NONE
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.strategies import RESOLVER, TRAINING, is_tpu
 from xlalint.fixes.quoted import brief
@@ -96,7 +97,7 @@ train = tf.data.TFRecordDataset("data/train.tfrecord").map(parsed).batch(8)
 valid = tf.data.TFRecordDataset("data/valid.tfrecord").map(parsed).batch(8)
 model.fit(train, validation_data=valid)
 """,
-            ['tf.data.TFRecordDataset("data/train.tfrecord")'],
+            ['"data/train.tfrecord"'],
             None,
             effect=Effect.TPU,
             severity=Severity.INFO,
@@ -114,7 +115,7 @@ kinds = (tf.TensorSpec([1]), tf.TensorSpec([1]))
 for x, y in tf.data.Dataset.from_generator(rows, output_signature=kinds).batch(8):
     step(x, y)
 """,
-            ["tf.data.Dataset.from_generator(rows, output_signature=kinds)"],
+            ["rows"],
             None,
             effect=Effect.TPU,
             severity=Severity.INFO,
@@ -136,7 +137,7 @@ class Pictures(tf.keras.utils.Sequence):
 model.fit(Pictures())
 model.fit(Pictures(), epochs=2)
 """,
-            ["model.fit(Pictures())"],
+            ["Pictures()"],
             None,
             effect=Effect.TPU,
             severity=Severity.INFO,
@@ -233,7 +234,7 @@ def _needed(found: Sequence[Need], on_vm: str, help: str) -> Draft:
     """What several calls need alike, at the first of them."""
     usual, _ = by_default(found[0].setting, NONE, Severity.INFO)
     message = f"`{brief(found[0].step.node)}` {found[0].reason}{usual}: {on_vm}; a TPU node cannot"
-    return _told([need.step for need in found], message, help, "so does this")
+    return _told([need.location for need in found], message, help, "so does this")
 
 
 def _one_by_one(steps: Sequence[SetupCall], images: Sequence[SetupCall]) -> Iterator[Draft]:
@@ -242,7 +243,8 @@ def _one_by_one(steps: Sequence[SetupCall], images: Sequence[SetupCall]) -> Iter
     if all(method_of(step) == "train_on_batch" for step in trained):
         what = "Python makes each batch when the loop asks for it, and a TPU waits meanwhile"
         places = [*trained[:1], *images]
-        yield _told(places, f"`{brief(places[0].node)}`: {what}", READ, "this makes batches")
+        message = f"`{brief(places[0].node)}`: {what}"
+        yield _told([place.location for place in places], message, READ, "this makes batches")
 
 
 def _is_for_tpu(step: SetupCall) -> bool:
@@ -250,14 +252,14 @@ def _is_for_tpu(step: SetupCall) -> bool:
     return is_tpu(step.result) or step.api.startswith(RESOLVER)
 
 
-def _told(steps: Sequence[SetupCall], message: str, help: str, note: str) -> Draft:
-    first, *others = steps
+def _told(places: Sequence[Location], message: str, help: str, note: str) -> Draft:
+    first, *others = places
     return Draft(
         message,
         Effect.TPU,
         help,
-        location=first.location,
-        notes=tuple(DraftNote(other.location, note) for other in others[:NOTED]),
+        location=first,
+        notes=tuple(DraftNote(other, note) for other in others[:NOTED]),
         at_most=Severity.INFO,
         told=Told.FOR_TPU_ALONE,
     )

@@ -153,7 +153,7 @@ METHODS: Final = {
             build_from_config reset_states reset_state reset_metrics add save_own_variables load_own_variables
         """,
         "static": """
-            get_config count_params fit evaluate train_on_batch test_on_batch from_config to_json to_yaml
+            get_config count_params fit fit_generator evaluate train_on_batch test_on_batch from_config to_json to_yaml
             get_compile_config
         """,
         "array": "predict predict_on_batch",
