@@ -71,18 +71,18 @@ def files_that_set_up(roots: Iterable[Summary]) -> frozenset[str]:
 def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]]) -> Iterator[Program]:
     """What the code of each file leads to, with what runs when the files that it touches are imported."""
     by_file: dict[str, _Reached] = {}
-    piped: dict[object, list[Summary]] = {}
+    apart: dict[object, list[Summary]] = {}
     for root in roots:
-        if root.function is not None and root.context.pipeline:
-            piped.setdefault(root.function.identity, []).append(root)
+        if root.function is not None and (root.context.pipeline or root.function.name == "__init__"):
+            apart.setdefault(root.function.identity, []).append(root)
     for root in roots:
         if (path := _file_of(root)) is not None:
-            _reach(root, said, piped, by_file.setdefault(path, _Reached()))
+            _reach(root, said, apart, by_file.setdefault(path, _Reached()))
     at_top = [(path, root) for root in roots if root.function is None and (path := _file_of(root)) is not None]
     for path, reached in by_file.items():
         for other, root in at_top:
             if other in reached.files and other != path:
-                _reach(root, said, piped, reached)
+                _reach(root, said, apart, reached)
         if reached.calls:
             steps = tuple(sorted(reached.calls.values(), key=lambda step: step.order))
             trains = reached.trains or any(step.api.rpartition(".")[2] in TRAINING for step in steps)
@@ -99,10 +99,11 @@ def _file_of(root: Summary) -> str | None:
 def _reach(
     root: Summary,
     said: Mapping[Summary, Sequence[Setup]],
-    piped: Mapping[object, Sequence[Summary]],
+    apart: Mapping[object, Sequence[Summary]],
     reached: _Reached,
 ) -> None:
-    """Add what the code of a root leads to; `piped`: what input pipelines run, by the identities of functions."""
+    """Add what the code of a root leads to; `apart`: what pipelines and constructors run, by the identities of their
+    functions."""
     pending, seen = [root], {root}
     while pending:
         summary = pending.pop()
@@ -115,8 +116,8 @@ def _reach(
                 reached.calls.setdefault((event.location.node, scope is not None and scope.replica), event)
                 made = making_of(event.owner) if event.owner is not None else None
                 reached.files |= {made.location.path} if made is not None else set()
-        mapped = (each for identity in summary.mapped for each in piped.get(identity, ()))
-        for callee in (*(callee for _, callee in summary.calls), *mapped):
+        run = (each for identity in summary.mapped | summary.creates for each in apart.get(identity, ()))
+        for callee in (*(callee for _, callee in summary.calls), *run):
             if callee not in seen:
                 seen.add(callee)
                 pending.append(callee)

@@ -157,8 +157,10 @@ class Classes(Interpreter):
         if plain and not (traced or cls.module.written or _is_single(frame, cls)):
             made = self.canonical_instance(cls)
             method = cls.find("__init__")
-            if method is not None and any(isinstance(it, Unknown) and it.names & frame.inputs for it in given):
-                self.invoke(frame, method_value(method, made), arguments, node)  # for what it asks of an input
+            if method is not None:
+                frame.summary.creates.add(method.identity)
+                if any(isinstance(it, Unknown) and it.names & frame.inputs for it in given):
+                    self.invoke(frame, method_value(method, made), arguments, node)  # for what it asks of an input
             if self.strategies:
                 note_creation(made, Creation(Location(frame.unit, node), frame.context.scope))
             return made

@@ -184,6 +184,7 @@ class Summary(Struct, eq=False):
     looped: set[Summary] = field(default_factory=set)  # what it calls in a Python loop
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
     mapped: set[object] = field(default_factory=set)  # what it has input pipelines run: identities of functions
+    creates: set[object] = field(default_factory=set)  # by which functions: of objects that are like any of their class
     finished: bool = False
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of containers that it is passed, in place
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
