@@ -300,6 +300,8 @@ def instance(api: str, call: Call) -> ApiObject:
             payload = inputs if variations_of(inputs) or holds_text(inputs) else None
             if refusing := layers_of(call.get("outputs", "*1"), inputs):
                 payload = Sequence("tuple", (*refusing, *(() if payload is None else (payload,))))
+        case ["keras", "DTypePolicy"]:
+            payload = call.get("name", "*0")
         case ["keras", "layers", *_, "TextVectorization"]:
             return ApiObject(api, facts=texts.vectorization(call.arguments, call.location))
         case ["keras", "losses", *_] if call.get("reduction") is not None:
