@@ -44,15 +44,15 @@ def distributes(strategy: Value) -> bool:
 
 def never_runs(strategy: Value) -> bool:
     """Whether what one device alone takes fails for certain: on a TPU, and on several devices that are told."""
-    return is_tpu(strategy) or _devices(strategy) > 1
+    return is_tpu(strategy) or devices_of(strategy) > 1
 
 
 def _has_one_device(strategy: Value) -> bool:
     """Whether a `MirroredStrategy` is told a single device."""
-    return _devices(strategy) == 1
+    return devices_of(strategy) == 1
 
 
-def _devices(strategy: Value) -> int:
+def devices_of(strategy: Value) -> int:
     """How many devices a `MirroredStrategy` is told; 0 where that is not known."""
     match strategy:
         case ApiObject(payload=Sequence(items=tuple(devices))):

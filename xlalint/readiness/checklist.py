@@ -119,7 +119,7 @@ LINES: Final = (
     Line(
         "recompilation",
         "all batches have one shape, or few",
-        ("XLA3",),
+        ("XLA3", "XLA515"),
         "recompilation",
         "the batch shapes are unknown: pad to a fixed length (`xlalint padding`) and use `drop_remainder=True`",
     ),

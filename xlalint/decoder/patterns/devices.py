@@ -83,6 +83,20 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         ),
     ),
     Pattern(
+        wording(r"Inputs to operation AddN of type AddN must have the same size and shape"),
+        "A strategy cuts each batch into a part for each of its replicas, and Keras 3 adds up those of the first batch"
+        " as it builds the model: these are of several sizes.",
+        (
+            candidate(
+                "XLA515",
+                "the batches do not divide among the replicas",
+                "call fit|call evaluate|call batch",
+            ),
+        ),
+        rewrite="dataset.batch(SIZE * strategy.num_replicas_in_sync)",
+        beside=re.compile(r"\b(?:trainer|traceback_utils)\.py\b"),
+    ),
+    Pattern(
         wording(
             r"tpu_strategy\.py[^\x00]{0,3000}?IndexError: index 0 is out of bounds for axis 0"
             r"|Please provide a TPU Name to connect to"
