@@ -2,7 +2,7 @@
 
 ## What it does
 Reports code that needs the value itself: `bool(t)`, `int(t)`, `float(t)`, `len(t)`, `t.numpy()`, `np.f(t)`,
-`math.f(t)`, `f"{t:.2f}"`, `tf.constant(t)`, and a tensor as the index of a list or a NumPy array.
+`math.f(t)`, `f"{t:.2f}"`, `"%.2f" % t`, `tf.constant(t)`, and a tensor as the index of a list or a NumPy array.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. A tensor has no value during tracing, so the read fails:
@@ -22,7 +22,7 @@ shape. These compile with AutoGraph and fail without it.
     scale = tf.cast(tf.reduce_max(x), tf.float32)
 
 ## Not flagged
-- `f"{t}"`, `str(t)` and `print(t)`, which print the symbolic tensor; `np.shape(t)` and `np.ndim(t)`.
+- `f"{t}"`, `"%s" % t`, `str(t)` and `print(t)`, which print the symbolic tensor; `np.shape(t)` and `np.ndim(t)`.
 - Tensors as keys of dicts: no tensor has a hash, so that fails eagerly as well, on both backends.
 - NumPy on constants, `int(x.shape[0])`, eager code, and tensors that a constructor keeps, which have their values.
 
@@ -254,10 +254,10 @@ def f(x, n):
             """
 @tf.function(jit_compile=True)
 def f(x):
-    name = f"loss {tf.reduce_sum(x):.2f}"
+    names = f"loss {tf.reduce_sum(x):.2f}", "%s: %.3f" % ("a", x[0]), "{} {:.1f}".format("b", x[1])
     return x * 2.0
 """,
-            ["tf.reduce_sum(x)"],
+            ["tf.reduce_sum(x)", '"%s: %.3f" % ("a", x[0])', '"{} {:.1f}".format("b", x[1])'],
             Fails("unsupported format string"),
             effect=Effect.FAILS,
         ),
@@ -404,7 +404,7 @@ def f(x):
             """
 class L(tf.keras.layers.Layer):
     def call(self, x):
-        print(f"tracing with {x}", str(x))
+        print(f"tracing with {x}", str(x), "%s, %.1f" % (x, 2.0), "{} {:.1f}".format(x, 2.0))
         return x * float(x.shape[0]) * int(x.shape.rank) * float(len(x.shape))
 """,
         ),

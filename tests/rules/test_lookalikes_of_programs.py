@@ -60,9 +60,9 @@ PROGRAMS: Final = {
     "layers of a model that is called itself": TWIN.format(first=FLAG, second=FLAG)
     + "net.build_graph().summary()\nimport tensorflow as tf\nnet([tf.ones((2, 5)), tf.ones((2, 1))])\n",
     "layers of a model whose twin nobody makes": TWIN.format(first=FLAG, second=FLAG).removesuffix("net = Net()\n"),
-    "a step that the program runs": STEP.format(step="") + "for x in batches:\n    net.test_step(x)\n",
+    "a step that the program runs": STEP.format(step="") + f"for x in batches:{FLAG}\n    net.test_step(x)\n",
     "a step that Keras runs, too": STEP.format(step=FLAG)
-    + "net.compile('sgd', 'mse')\nfor x in batches:\n    net.test_step(x)\n",
+    + f"net.compile('sgd', 'mse')\nfor x in batches:{FLAG}\n    net.test_step(x)\n",
     "a step that is compiled": STEP.format(step=FLAG)
     + "step = tf.function(net.test_step)\nfor x in batches:\n    step(x)\n",
     "layers in an input pipeline": """\

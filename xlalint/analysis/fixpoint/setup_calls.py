@@ -11,6 +11,7 @@ from ..interpreter.events import CompiledEntry, Event, Program, Setup, SetupCall
 from ..interpreter.frames import Summary
 from ..library.strategies import TRAINING, making_of
 from ..record import replace
+from .host_loops import loops_of_steps
 
 
 @dataclass(slots=True)
@@ -26,12 +27,14 @@ class _Reached:
 def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
     """Each event about how a program is set up, once, and then each program. What is eager by nature counts here."""
     seen: dict[Summary, list[Setup]] = {}
+    trails: dict[Summary, CallPath | None] = {}
     taped: list[TakeGradients] = []
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     while pending:
         following: list[tuple[Summary, CallPath | None]] = []
         for summary, trail in pending:
             if summary not in seen:
+                trails[summary] = trail
                 seen[summary] = [replace(event, trail=trail) for event in summary.events if isinstance(event, Setup)]
                 yield from (event for event in seen[summary] if not isinstance(event, TakeGradients))
                 taped += (event for event in seen[summary] if isinstance(event, TakeGradients))
@@ -39,6 +42,7 @@ def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
         pending = following
     compiled = {event.location for event in taped if event.context.becomes_graph}  # a switch decides on these
     yield from (event for event in taped if event.location not in compiled)
+    yield from loops_of_steps(trails)
     yield from _programs(roots, seen)
 
 

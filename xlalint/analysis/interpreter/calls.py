@@ -73,7 +73,7 @@ from .eager_steps import as_differentiated, report_eager_model
 from .events import ApiCall, HostRead
 from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame, note_size
-from .host_reads import MAKE_CONSTANTS, report_constant, report_host_read
+from .host_reads import MAKE_CONSTANTS, report_constant, report_elsewhere, report_filled_in, report_host_read
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
 from .program_signs import show_signs
 from .receivers import compiled_method
@@ -250,6 +250,7 @@ class Calls(Interpreter):
             return join_all(*(self._call_method(frame, option, name, arguments, node) for option in owner.options))
         if isinstance(owner, Static) and (isinstance(owner.constant, str) or name in LISTING):
             given = (*arguments.positional, *arguments.keywords.values())
+            report_filled_in(self, frame, owner, name, arguments, node)
             known = name == "format" or all(isinstance(it, Static) for it in given)
             return call_text(owner.constant, name, given) if known else UNKNOWN
         if name in OF_OTHERS:
@@ -301,7 +302,7 @@ class Calls(Interpreter):
         if frame.context.scope is not None and frame.context.scope.replica and owner.cls.is_keras("model"):
             self.report_setup(frame, "keras.Model.__call__", owner, *bind_api(None, arguments), UNKNOWN, node)
         if owner.cls.is_keras("model"):
-            report_eager_model(self, frame, arguments, node)
+            report_eager_model(self, frame, arguments, node, owner)
         own = owner.cls.find("__call__")
         if own is not None:
             return self.invoke(frame, method_value(own, owner), arguments, node)
@@ -365,6 +366,7 @@ class Calls(Interpreter):
     def _call_unknown(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """Something outside the project: what it does with functions that it is passed is not known."""
         self.refute_tensor(frame, callee)
+        report_elsewhere(self, frame, node)
         if self.strategies and passes_strategy((bound := bind_api(None, arguments))[0]):
             self.report_setup(frame, "", None, *bound, UNKNOWN, node)
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):

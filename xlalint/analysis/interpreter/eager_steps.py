@@ -14,6 +14,7 @@ from ..domain.values import (
     ClassValue,
     Dependence,
     FunctionValue,
+    Instance,
     Origin,
     Tensor,
     Unknown,
@@ -27,8 +28,8 @@ from ..record import replace
 from .contexts import HOST, Context, ContextKind
 from .events import TakeGradients
 from .feeding import passed_values, report_feed
-from .frames import Arguments, Compilation, Frame
-from .interface import Interpreter
+from .frames import Act, Arguments, Compilation, Frame
+from .interface import Interpreter, method_value
 
 _TAPE: Final = "tf.GradientTape"
 _TAPE_MAKER: Final = Api(_TAPE)
@@ -64,6 +65,7 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
         return context
     uncalled = context.kind is ContextKind.OPEN and _is_own_step(frame)
     if uncalled or context.kind in _TAPED:  # also behind another tape, which says what the rest is
+        interpreter.note_done(frame, Act.STEP, node.items[0])
         again = frame.python_loop > 0 or frame.function is not None
         interpreter.emit(frame, TakeGradients, node.items[0], order=interpreter.order_of(node.items[0]), again=again)
     if context.kind is ContextKind.GRAPH:
@@ -92,9 +94,18 @@ def _is_own_step(frame: Frame) -> bool:
     )
 
 
-def report_eager_model(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
+def report_eager_model(
+    interpreter: Interpreter,
+    frame: Frame,
+    arguments: Arguments,
+    node: cst.BaseExpression,
+    model: Instance | None = None,
+) -> None:
     """Host code calls a model line by line: what gets longer from call to call, a target compiles for each length."""
     target, context = interpreter.options.target, frame.context
+    call = None if model is None else model.cls.find("call")
+    if call is None or not asks_for_graph(interpreter.decorated(method_value(call, model))):
+        interpreter.note_done(frame, Act.MODEL, node)
     if target is None or context.kind is not ContextKind.HOST or context.pipeline or frame.module.is_test:
         return
     entry = f"`{frame.unit.code(node)}`, whose operations run one by one"

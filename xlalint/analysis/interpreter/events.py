@@ -60,6 +60,27 @@ class TakeGradients(Setup):
     again: bool
 
 
+class LoopOfSteps(Setup):
+    """Host code trains in a loop, and reads values of tensors in each of its iterations; place: what the loop goes
+    through, or its test. `reads`: the places, each with the reader of a `HostRead` ("text" is made of it, its truth is
+    asked: "bool"); `eager`: the step runs line by line; `needed`: what is read decides what the next step is given."""
+
+    reads: tuple[tuple[Location, str], ...]
+    eager: bool
+    needed: bool
+
+
+class LoopOfCalls(Setup):
+    """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`; place: as above.
+    `calls`: the places; `reads`, `needed`: as above; `open`: nobody knows how often it runs (`while`)."""
+
+    calls: tuple[Location, ...]
+    reads: tuple[tuple[Location, str], ...]
+    predicts: bool
+    needed: bool
+    open: bool
+
+
 class CompiledEntry(Event):
     """A function begins that XLA compiles, or that Keras may have compiled; place: its name. `name`: with its class;
     `asked`: by `jit_compile=True` of its own."""

@@ -32,6 +32,7 @@ from .changed_outside import report_changed
 from .contexts import ContextKind
 from .events import HostRead, ReadInt32
 from .frames import Arguments, Frame
+from .host_reads import report_text
 from .interface import Handlers, Interpreter
 
 _ESCAPES: Final = frozenset("{}\\")
@@ -83,6 +84,8 @@ class Expressions(Interpreter):
                     if part.format_spec and as_tensor(value, Dependence.STATIC):
                         self.note_eager_read(frame, value)
                         self.emit(frame, HostRead, part.expression, value=value, reader="format")
+                    else:
+                        report_text(self, frame, [value], part.expression)
         return STATIC if path is None else unknown_text(path)
 
     def evaluate_name(self, frame: Frame, node: cst.BaseExpression) -> Value:

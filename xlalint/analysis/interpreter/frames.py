@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import IntFlag
+from enum import IntFlag, StrEnum
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
@@ -157,6 +157,25 @@ def returned_to_host(value: Value) -> Value:
             return value
 
 
+class Act(StrEnum):
+    """What code that runs line by line does to the device at a place."""
+
+    READ = "read"  # the value of a tensor, on the host
+    STEP = "step"  # of training: it records for gradients, or calls what is compiled and does
+    FIT = "fit"  # Keras trains
+    MODEL = "model"  # it calls a model, operation by operation
+    PREDICT = "predict"  # Keras predicts
+    ELSEWHERE = "elsewhere"  # it calls what is not known, or has nothing to do with TensorFlow
+
+
+class Done(Record):
+    """An act at a place. `reader`: as in `HostRead`."""
+
+    act: Act
+    location: Location
+    reader: str = ""
+
+
 class Summary(Struct, eq=False):
     """One analysis of one function for one pattern of arguments in one context.
 
@@ -192,6 +211,7 @@ class Summary(Struct, eq=False):
     traced_apart: Location | None = None  # where it is made a `tf.function` of its own
     yields_in: list[Scope | None] = field(default_factory=list)  # the scopes in which it yields
     optimized: list[Creation] = field(default_factory=list)  # the optimizers that it has take a step
+    done: dict[Done, None] = field(default_factory=dict)  # what it does to the device, where it runs line by line
     leaves: Scope | None = None  # the scope that it enters and leaves open for its caller
 
     def trail(self, location: Location | None = None, parent: CallPath | None = None) -> CallPath | None:

@@ -41,7 +41,7 @@ from .events import JoinBranches
 from .execution_limits import GENERALISE_AFTER, is_given_up
 from .feeding import report_compiled_call, report_own_call
 from .filling import counted, returned
-from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_use, returned_to_host
+from .frames import Act, Aliases, Arguments, Compilation, Frame, Summary, Use, note_use, returned_to_host
 from .host_code import is_plain
 from .interface import Interpreter, Models, Options
 from .jax_compilations import report_jax_call, report_jax_own_call
@@ -84,6 +84,8 @@ class Functions(Interpreter):
         context = context_of(value, outer)
         summary = self.analyse(frame, value, arguments, context, node)
         if summary is None:
+            if frame is not None and node is not None:
+                self.note_done(frame, Act.ELSEWHERE, node)
             return UNKNOWN
         if frame is not None and summary.raised:
             known = frame.summary.raised

@@ -1,18 +1,23 @@
-"""Reads of tensors by libraries of the host, constants that are made of tensors, and numbers that are read of them."""
+"""Reads of tensors by libraries of the host and by text, constants made of tensors, and numbers read of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Sequence as Ordered
+from string import Formatter
 from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor, is_told, of_the_trace
-from ..domain.values import Dependence, Origin, Sequence, Structure, Tensor, Value
+from ..domain.values import Dependence, Dict, Origin, Sequence, Static, Structure, Tensor, Value
 from .contexts import ContextKind
 from .events import HostRead, MixNumber
-from .frames import Frame
+from .frames import Act, Arguments, Frame
 from .interface import Interpreter
 
+_CONVERSION: Final = re.compile(r"%(?:\((\w*)\))?[#0\- +]*(?:\*|\d*)(?:\.(?:\*|\d*))?[hlL]?([a-zA-Z%])")
+_AS_THEY_ARE: Final = frozenset("sra")  # the conversions that take anything
 MAKE_CONSTANTS: Final = frozenset(("tf.constant", "tf.constant_initializer"))
 
 
@@ -43,6 +48,69 @@ def report_constant(interpreter: Interpreter, frame: Frame, name: str, value: Va
         interpreter.emit(frame, HostRead, node, value=tensor, reader=name)
 
 
+def report_text(
+    interpreter: Interpreter, frame: Frame, values: Iterable[Value], node: cst.CSTNode, numbers: Iterable[Value] = ()
+) -> None:
+    """Text is made of values. Of a tensor during tracing it shows the name; of the `numbers` among them it wants the
+    value, which no trace has."""
+    if (tensor := _first_tensor(numbers)) is not None:
+        interpreter.emit(frame, HostRead, node, value=tensor, reader="format")
+    elif (tensor := _first_tensor(values)) is not None:
+        interpreter.note_done(frame, Act.READ, node, "text", tensor)
+
+
+def numbers_in_format(form: str, given: Value) -> Iterator[Value]:
+    """What `form % given` formats as numbers."""
+    wanted = [match for match in _CONVERSION.finditer(form) if match[2] != "%"]
+    by_name = given.entries if isinstance(given, Dict) else {}
+    items = given.items if isinstance(given, Sequence) and given.items is not None else (given,)
+    for position, match in enumerate(wanted):
+        value = by_name.get(match[1]) if match[1] else items[position] if position < len(items) else None
+        if match[2] not in _AS_THEY_ARE and value is not None:
+            yield value
+
+
+def numbers_in_text(form: str, positional: Ordered[Value], keywords: Mapping[str, Value]) -> Iterator[Value]:
+    """What `form.format(..)` formats by a specification."""
+    try:
+        fields = [(name, spec) for _, name, spec, how in Formatter().parse(form) if name is not None and not how]
+    except ValueError:
+        return
+    for position, (name, spec) in enumerate(fields):
+        key = name or str(position)
+        value = keywords.get(key)
+        if key.isdecimal() and int(key) < len(positional):
+            value = positional[int(key)]
+        if spec and value is not None:
+            yield value
+
+
+def report_filled_in(
+    interpreter: Interpreter, frame: Frame, form: Value, method: str, arguments: Arguments, node: cst.CSTNode
+) -> None:
+    """Say what `form.format(..)` reads; other methods of text take no tensors."""
+    if method != "format":
+        return
+    given = (*arguments.positional, *arguments.keywords.values())
+    text = form.constant if isinstance(form, Static) and isinstance(form.constant, str) else ""
+    report_text(interpreter, frame, given, node, numbers_in_text(text, arguments.positional, arguments.keywords))
+
+
+def report_elsewhere(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> None:
+    """Say that code calls something outside of the project that is not known: of all that has `numpy()`, tensors mostly
+    do."""
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name("numpy")), args=[]):
+            interpreter.note_done(frame, Act.READ, node, ".numpy")
+        case _:
+            interpreter.note_done(frame, Act.ELSEWHERE, node)
+
+
+def _first_tensor(values: Iterable[Value]) -> Tensor | None:
+    parts = (part for value in values for part in _given(value))
+    return next((tensor for part in parts if (tensor := as_tensor(part, Dependence.STATIC)) is not None), None)
+
+
 def _given(value: Value) -> tuple[Value, ...]:
     """The value, or what a list or tuple of it holds."""
     match value:
@@ -50,6 +118,8 @@ def _given(value: Value) -> tuple[Value, ...]:
             return items
         case Sequence(element=element) if element is not None:
             return (element,)
+        case Dict(entries, element):
+            return (*entries.values(), *(() if element is None else (element,)))
         case _:
             return (value,)
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from ...syntax import nodes as cst
 from ..budget import Clock
-from ..domain.values import Class, Function, FunctionValue, Instance, Module, Value
+from ..domain.values import UNKNOWN, Class, Function, FunctionValue, Instance, Module, Value
 from ..files.unit import Location, Unit
 from ..program.creators import Creators
 from ..program.project import Project
@@ -22,7 +22,7 @@ from ..program.signs import Shows
 from .attribute_writes import AttributeWrites
 from .contexts import Context, Tracing
 from .events import Event
-from .frames import Aliases, Arguments, Compilation, Frame, Summary
+from .frames import Act, Aliases, Arguments, Compilation, Frame, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,7 @@ class Interpreter(ABC):
         """Say that something happens at `node`; on the host only where that was asked for, or it sets a program up."""
 
     @abstractmethod
-    def report_unseen(self, frame: Frame, name: str | None, arguments: Arguments, node: cst.BaseExpression) -> None:
-        """Say that compiled code calls what is not known, where that is wanted; `name`: of a library's."""
+    def report_unseen(self, frame: Frame, name: str | None, arguments: Arguments, node: cst.BaseExpression) -> None: ...
 
     @abstractmethod
     def order_of(self, node: cst.CSTNode) -> int:
@@ -126,6 +125,10 @@ class Interpreter(ABC):
         self, frame: Frame, kind: type[Event], node: cst.CSTNode, context: Context, /, **content: Any
     ) -> None:
         """Say what host code does to what XLA compiles, `context`; a test says nothing of how code is meant to run."""
+
+    @abstractmethod
+    def note_done(self, frame: Frame, act: Act, node: cst.CSTNode, reader: str = "", value: Value = UNKNOWN) -> None:
+        """Remember what code that runs line by line does to the device; `value`: what it reads."""
 
     @abstractmethod
     def show(self, frame: Frame, shows: Shows, node: cst.CSTNode, text: str) -> None:
@@ -218,8 +221,7 @@ class Interpreter(ABC):
         """The value of an expression; says on the way what it does."""
 
     @abstractmethod
-    def evaluate_name(self, frame: Frame, node: cst.BaseExpression) -> Value:
-        """The value of an expression that names something, an attribute or a key: text is put together for it."""
+    def evaluate_name(self, frame: Frame, node: cst.BaseExpression) -> Value: ...
 
     @abstractmethod
     def remember_local(self, frame: Frame, value: FunctionValue) -> FunctionValue:
@@ -260,7 +262,7 @@ class Interpreter(ABC):
 
     @abstractmethod
     def overloaded(self, frame: Frame, sign: cst.CSTNode, left: Value, right: Value, node: cst.CSTNode) -> Value | None:
-        """The value of an operator or comparison that one of the sides defines itself."""
+        """What an operator or comparison gives that one of the sides defines."""
 
     @abstractmethod
     def as_iterable(self, frame: Frame, value: Value, node: cst.CSTNode) -> Value:
@@ -295,8 +297,7 @@ class Interpreter(ABC):
     # -- calls.py -----------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def call(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        """The value of calling `callee`."""
+    def call(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value: ...
 
     @abstractmethod
     def report_call(

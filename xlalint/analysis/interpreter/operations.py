@@ -47,7 +47,7 @@ from .counting import rows
 from .dimensions import ask_for_none, report_operands
 from .events import Consume, DivideBy, TruthOf
 from .frames import Frame
-from .host_reads import mix_number
+from .host_reads import mix_number, numbers_in_format, report_text
 from .interface import Handlers, Interpreter
 from .narrowing import truth
 
@@ -135,6 +135,8 @@ class Operations(Interpreter):
             return overloaded
         if not (isinstance(left, Static) and isinstance(left.constant, str)):  # `"%s" % n`
             report_operands(self, frame, (left, right), node, "operator")
+        elif isinstance(sign, cst.Modulo):
+            report_text(self, frame, (right,), node, numbers_in_format(left.constant, right))
         if type(sign) in _ARITHMETIC and not (isinstance(left, Tensor) and isinstance(right, Tensor)):
             for side, other in ((left, right), (right, left)):
                 if isinstance(side, Unknown | Structure) and _tells_numbers(side, other):

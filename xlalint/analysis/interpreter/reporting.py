@@ -10,23 +10,38 @@ from typing import Any, Final
 
 from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
-from ..domain.kinds import options
-from ..domain.values import UNKNOWN, ApiObject, Static, Structure, Tensor, Unknown, Value
+from ..domain.kinds import as_tensor, options
+from ..domain.values import UNKNOWN, ApiObject, Dependence, Static, Structure, Tensor, Unknown, Value
 from ..files.unit import Location
+from ..library.call_kinds import SHAPE_ONLY
 from ..library.optimizers import OPTIMIZES, has_state
 from ..library.strategies import RUNS, sets_up
 from ..program.backends import NAMES
 from ..program.signs import Shows, Sign
 from .captured import is_answered
-from .contexts import Context, ContextKind
-from .events import UNSEEN, ApiCall, BranchOn, Event, HostRead, IterateOver, LoopWhile, Setup, SetupCall, TruthOf
-from .frames import Arguments, Frame, Use, note_use
+from .contexts import NOT_TRACED, Context, ContextKind
+from .events import (
+    UNSEEN,
+    ApiCall,
+    AssertOn,
+    BranchOn,
+    Event,
+    HostRead,
+    IterateOver,
+    LoopWhile,
+    Setup,
+    SetupCall,
+    TruthOf,
+)
+from .frames import Act, Arguments, Done, Frame, Use, note_use
 from .interface import Interpreter
 
 # What can be said of a call of Python's library without a look at its source.
 _OF_LIBRARIES: Final = (HostRead, IterateOver, TruthOf)
 # The libraries whose calls rules judge, and Python's own.
 _SEEN: Final = frozenset(("tf", "tnp", "keras", "tf_keras", "np", "scipy", *sys.stdlib_module_names, *dir(builtins)))
+# What reads no value of a tensor, or makes no number of it.
+_STATIC_READS: Final = SHAPE_ONLY | {"len", "tf.constant", "tf.constant_initializer"}
 _KERAS: Final = frozenset(("keras", "keras_cv", "keras_hub", "keras_nlp"))  # what imports Keras
 
 
@@ -42,6 +57,8 @@ class Reporting(Interpreter):
             elif issubclass(kind, BranchOn | LoopWhile):
                 self.emit(frame.caller, HostRead, frame.call, value=content["test"], reader="bool")
             return
+        for value in _read(kind, content):
+            self.note_done(frame, Act.READ, node, content.get("reader", "bool"), value)
         if issubclass(kind, Setup):
             self.set_up = True
         elif frame.context.kind is ContextKind.HOST and not self.options.include_host:
@@ -50,6 +67,17 @@ class Reporting(Interpreter):
             return
         event = kind(Location(frame.unit, node), frame.context, None, frame.loop > 0, **content)
         frame.summary.events.append(event)
+
+    def note_done(self, frame: Frame, act: Act, node: cst.CSTNode, reader: str = "", value: Value = UNKNOWN) -> None:
+        """Remember what code that runs line by line does to the device; `value`: what it reads."""
+        while frame.caller is not None:
+            node, frame = frame.call or node, frame.caller
+        context = frame.context
+        if context.kind not in NOT_TRACED or context.pipeline or frame.module.is_test:
+            return
+        if _is_of_device(value):
+            frame.summary.done.setdefault(Done(act, Location(frame.unit, node), reader))
+            self.set_up |= act in (Act.STEP, Act.MODEL, Act.PREDICT)
 
     def report_unseen(self, frame: Frame, name: str | None, arguments: Arguments, node: cst.BaseExpression) -> None:
         """Say that compiled code calls what is not known, where that is wanted; `name`: of a library's."""
@@ -175,6 +203,21 @@ class Reporting(Interpreter):
             result=result,
             node=node,
         )
+
+
+def _read(kind: type[Event], content: Mapping[str, Any]) -> tuple[Value, ...]:
+    """The tensors whose values an event wants on the host."""
+    if issubclass(kind, HostRead):
+        return () if content["reader"] in _STATIC_READS else (content["value"],)
+    if issubclass(kind, BranchOn | LoopWhile | AssertOn):
+        return (content["test"],)
+    return content["operands"][:1] if issubclass(kind, TruthOf) else ()
+
+
+def _is_of_device(value: Value) -> bool:
+    """Whether a device has computed a value, or holds it: what is made of shapes and constants alone, is known."""
+    tensor = as_tensor(value, Dependence.STATIC)
+    return tensor is None or tensor.variable or tensor.dependence > Dependence.SHAPE
 
 
 def _imports_keras(frame: Frame, line: int) -> bool:

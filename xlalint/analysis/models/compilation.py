@@ -28,8 +28,9 @@ from ..interpreter.feeding import (
     report_compilation,
     report_compiled_call,
 )
-from ..interpreter.frames import Arguments, Compilation, Frame
+from ..interpreter.frames import Act, Arguments, Compilation, Done, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..library.api import kind_of
 from ..library.datasets import fixed_shapes
 from ..library.strategies import BACKEND_VARIABLE, sets_clustering
 from ..program.signs import Shows
@@ -143,7 +144,8 @@ def compiled(
             interpreter.enter(made, made.compiled, Arguments(unknown=True), "compiled")
     how = compilation(frame, arguments, f"`{frame.unit.code(node)}`")
     if not how.jit:
-        return function
+        is_model = isinstance(function, ApiObject) and function.method is None and kind_of(function.api) == "model"
+        return ApiObject(WRAPPED, payload=function) if is_model else function
     # What it is stays as it is; called through this, it is compiled.
     facts = Wrapped(how.entry, how.signature, Location(frame.unit, node), how.one_shape)
     return ApiObject(WRAPPED, payload=function, facts=facts)
@@ -186,7 +188,9 @@ def _call_wrapped(
         return None
     if isinstance(owner.facts, Wrapped):
         report_compiled_call(interpreter, frame, owner.facts, arguments, node, owner.facts.location)
-    return interpreter.call(frame, owner.payload or UNKNOWN, arguments, node)
+    result = interpreter.call(frame, owner.payload or UNKNOWN, arguments, node)
+    frame.summary.done.pop(Done(Act.MODEL, Location(frame.unit, node)), None)
+    return result
 
 
 def _environment(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:

@@ -35,7 +35,7 @@ from ..interpreter.feeding import (
     report_feed,
     report_text,
 )
-from ..interpreter.frames import Arguments, Compilation, Frame
+from ..interpreter.frames import Act, Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.array_batches import batches_of
@@ -299,13 +299,26 @@ def _run_model(
     interpreter.show(frame, Shows.GRAPHS, node, f"`{method}`")
     if method in _TRAINS:
         interpreter.show(frame, Shows.TRAINING, node, f"`{method}`")
+        interpreter.note_done(frame, Act.FIT, node)
     model = _owner(interpreter, frame, node.func.value, owner)
+    if method.startswith("predict") and any(map(_is_model, options(model))):
+        interpreter.note_done(frame, Act.PREDICT, node)
     for option in _as_compiled(options(model), method):
         run_callbacks(interpreter, frame, option, method, arguments, node)
         if (how := _compiled(interpreter, frame, option, node)) is not None:
             text = declared_text(option) if how.why == _ON_TPU or not keeps_off(option) else None
             _run(interpreter, frame, how, method, arguments, node, one_size=is_of_one_size(option), text=text)
     return None
+
+
+def _is_model(value: Value) -> bool:
+    match value:
+        case Instance(cls):
+            return cls.is_keras("model")
+        case ApiObject(api=name):
+            return api.kind_of(name) == "model"
+        case _:
+            return False
 
 
 def _as_compiled(models: Iterable[Value], method: str) -> list[ApiObject | Instance]:

@@ -8,6 +8,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.values import STATIC, UNKNOWN, ApiObject, Sequence, Setting, Static, Value
 from ..interpreter.frames import Arguments, Frame
+from ..interpreter.host_reads import report_text
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..library.local_paths import LOCAL, PATH, PATH_CLASSES, begun_by, put_together
 
@@ -40,6 +41,7 @@ def _text(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
         case [Static(local=True)]:
             return LOCAL
         case _:
+            report_text(interpreter, frame, arguments.positional, node)
             return STATIC
 
 

@@ -206,9 +206,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{
         f"builtins.{name}": _static
         for name in [
-            "repr",
-            "format",
-            "print",
             "id",
             "hash",
             "callable",

@@ -32,6 +32,7 @@ from . import (
     records,
     reflection,
     shapes,
+    shown,
     strategies,
     structures,
     tokenizer_calls,
@@ -63,6 +64,7 @@ MODELS: Final = Models(
         **callbacks.FUNCTIONS,
         **keras_models.FUNCTIONS,
         **tokenizer_calls.FUNCTIONS,
+        **shown.FUNCTIONS,
     },
     methods={
         **chance.METHODS,
@@ -82,6 +84,7 @@ MODELS: Final = Models(
         **jax_programs.METHODS,
         **control_flow.METHODS,
         **metrics.METHODS,
+        **shown.METHODS,
     },
     containers=containers.METHODS,
 )

@@ -1,0 +1,26 @@
+"""What the rules about loops on the host share: how they tell what is read there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from xlalint.analysis.files.unit import Location
+from xlalint.linter.rule import DraftNote
+
+MOST_NOTES: Final = 8
+_TOLD: Final = {
+    "text": "text is made of it",
+    "format": "it is formatted",
+    "bool": "its truth is asked",
+    ".get_weights": "all weights are copied to the host",
+}
+
+
+def counted(reads: Sequence[tuple[Location, str]]) -> str:
+    return "a value of a tensor" if len(reads) == 1 else f"values of tensors at {len(reads)} places"
+
+
+def read_notes(reads: Sequence[tuple[Location, str]]) -> tuple[DraftNote, ...]:
+    """Where values are read: the first places."""
+    return tuple(DraftNote(place, _TOLD.get(reader, "its value is read")) for place, reader in reads[:MOST_NOTES])

@@ -1,0 +1,259 @@
+"""A training loop reads values of tensors in each iteration, and waits for the device each time.
+
+## What it does
+Reports a loop on the host that trains, by a `tf.GradientTape` or a compiled step, if each of its iterations reads
+values: `loss.numpy()`, `float(loss)`, `"%.2f" % loss`, f-strings, `print(loss)`, `if loss > best`, `np.mean(loss)`,
+`int(checkpoint.step)`, `tf.print`, `model.get_weights()`. There is one finding for a loop; notes name the places. It is
+told of programs for TPUs only.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. In eager code all of these work. Once the step is compiled:
+
+- `.numpy()`, `"%.2f" % t`, `"{:.2f}".format(t)`, `f"{t:.2f}"`, `format(t, ".2f")`, NumPy functions, `get_weights()` and
+  `int(checkpoint.step)` fail, so they have to move behind the step.
+- `tf.print` has no kernel (XLA403).
+- `print(t)`, `"%s" % t`, `f"{t}"` and `str(t)` show the symbolic tensor, and only while tracing.
+- `float(t)` and `if t > 1` compile, because AutoGraph converts them.
+
+Not measured, for lack of a TPU: the host passes steps to a device without waiting for their results. A read waits for
+the step that computes the value, so the device has nothing to do until the host has passed it the next one.
+
+## Example
+    for x, y in data:
+        loss = step(x, y)
+        print(f"loss: {loss:.3f}")
+
+## Use instead
+    for number, (x, y) in enumerate(data):
+        loss = step(x, y)
+        if number % 100 == 0:
+            print(f"loss: {loss:.3f}")
+
+## Not flagged
+- Reads under a condition, such as every hundredth iteration, and reads behind the loop, once an epoch.
+- A compiled function that loops over many steps itself.
+- Information only: loops that need the value to go on, such as an agent that acts in its environment, and functions
+  without a known caller.
+- Lengths and shapes, which are known without the device.
+
+## Fix safety
+There is no fix: how often a value is needed is for the program to say.
+
+## References
+- https://www.tensorflow.org/guide/tpu
+- https://www.tensorflow.org/guide/function
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import Event, LoopOfSteps
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity, Told
+
+from ._host_loops import counted, read_notes
+
+SETUP: Final = """
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.Adam()
+optimizer.build(model.trainable_variables)
+data = tf.data.Dataset.from_tensors((tf.ones([8, 3]), tf.ones([8, 1]))).repeat(3)
+"""
+STEP: Final = """
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    return loss
+"""
+COMPILED: Final = f"{SETUP}\n@tf.function{STEP}"
+
+
+class ReadEachStep(Rule):
+    code = "XLA517"
+    name = "read-each-step"
+    handles = (LoopOfSteps,)
+    bad = (
+        Bad(
+            f"""{COMPILED}
+losses = []
+for x, y in data:
+    losses.append(step(x, y).numpy())
+""",
+            ["data"],
+            Runs(),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""{SETUP}
+best = tf.Variable(1e9)
+for number, (x, y) in enumerate(data):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    if loss < best:
+        best.assign(loss)
+    print("%d: %.3f" % (number, loss))
+""",
+            ["enumerate(data)"],
+            Runs(),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""{COMPILED}
+class Average:
+    def __init__(self):
+        self.weights = None
+
+    def update(self, model):
+        if self.weights is None:
+            self.weights = model.get_weights()
+        else:
+            self.weights = [0.9 * old + 0.1 * new for old, new in zip(self.weights, model.get_weights())]
+
+average = Average()
+for x, y in data:
+    step(x, y)
+    average.update(model)
+""",
+            ["data"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""{SETUP}{STEP}
+def log(name, value):
+    print(f"{{name}}: {{value:.2f}}")
+
+def train(epochs):
+    for epoch in range(epochs):
+        batches = iter(data)
+        while (batch := next(batches, None)) is not None:
+            log("loss", step(*batch))
+
+train(2)
+""",
+            ["(batch := next(batches, None)) is not None"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""{SETUP}{STEP}
+class Environment:
+    def step(self, action):
+        return [[action, 1.0, 2.0]], action > 9
+
+def play(environment):
+    state, done = [[0.0, 0.0, 0.0]], False
+    for _ in range(20):
+        action = float(model(tf.constant(state))[0, 0])
+        state, done = environment.step(action)
+        step(tf.constant(state, tf.float32), tf.ones([1, 1]))
+        if done:
+            break
+
+play(Environment())
+""",
+            ["range(20)"],
+            Runs(),
+            severity=Severity.INFO,
+            target="tpu",
+        ),
+    )
+    good = (
+        Good(
+            f"""{COMPILED}
+for x, y in data:
+    print(f"{{step(x, y):.3f}}")
+""",
+            Runs(),
+            why="nobody asks for a TPU",
+        ),
+        Good(
+            f"""{COMPILED}
+mean = tf.keras.metrics.Mean()
+for epoch in range(3):
+    for number, (x, y) in enumerate(data):
+        loss = step(x, y)
+        mean.update_state(loss)
+        if number % 100 == 0:
+            print(f"{{loss:.3f}}")
+    print(f"{{mean.result():.3f}}", float(loss))
+""",
+            Runs(),
+            target="tpu",
+        ),
+        Good(
+            f"""{COMPILED}
+for number, (x, y) in enumerate(data):
+    loss = step(x, y)
+    if number % 100:
+        continue
+    print(float(loss))
+""",
+            Runs(),
+            target="tpu",
+            why="all but each hundredth iteration leave it out",
+        ),
+        Good(
+            f"""{SETUP}{STEP}
+@tf.function
+def epoch(batches):
+    total = 0.0
+    for x, y in batches:
+        total += step(x, y)
+    return total
+
+for _ in range(3):
+    print(float(epoch(data)))
+""",
+            Runs(),
+            target="tpu",
+            why="a call trains for an epoch",
+        ),
+        Good(
+            f"""{COMPILED}
+example = tf.ones([1, 3]), tf.ones([1, 1])
+for epoch in range(3):
+    for x, y in data:
+        step(x, y)
+    print(float(step(*example)))
+""",
+            Runs(),
+            target="tpu",
+            why="once an epoch",
+        ),
+        Good(
+            f"""{COMPILED}
+for x, y in data:
+    step(x, y)
+    print(len(x), x.shape, x.shape[0] / 8)
+""",
+            Runs(),
+            target="tpu",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case LoopOfSteps(reads=reads, needed=needed, context=context):
+                quiet = needed or context.kind is ContextKind.OPEN
+                why = ", which it needs to go on" if needed else ""
+                yield Draft(
+                    f"each iteration reads {counted(reads)} on the host{why}: it waits for the device at every step",
+                    Effect.TPU,
+                    "read them every N-th iteration, or once behind the loop; a Keras metric sums up on the device",
+                    notes=read_notes(reads),
+                    at_most=Severity.INFO if quiet else Severity.WARNING,
+                    told=Told.FOR_TPU,
+                )

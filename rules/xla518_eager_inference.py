@@ -1,0 +1,217 @@
+"""A loop calls a model line by line, or has Keras predict input by input.
+
+## What it does
+Reports a loop on the host that trains nothing, and in each iteration calls a model in eager code, or calls
+`model.predict` for what the loop goes through. There is one finding for a loop; notes name the calls, and what is read
+of the results there. It is told of programs for TPUs only.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU: no program is compiled by `model(x)` in eager code, whose
+operations run one by one; `@tf.function(jit_compile=True)` around it makes it one program. `model.predict` compiles its
+step once for each shape, but builds a pipeline for each call.
+
+## Example
+    for image in images:
+        save(model(image, training=False).numpy())
+
+## Use instead
+    for batch in model.predict(images.batch(64)):
+        save(batch)
+
+## Not flagged
+- Calls under a condition, or in a loop that trains: those belong to XLA506.
+- Loops that are written to run a few times, and `predict` in a loop over models.
+- Information only: `while` loops, such as over the frames of a camera, and loops that need each result to go on.
+
+## Fix safety
+There is no fix: the inputs have to be put into batches, or the call into a `tf.function`.
+
+## References
+- https://www.tensorflow.org/guide/function
+- https://keras.io/api/models/model_training_apis/#predict-method
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import Event, LoopOfCalls
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
+
+from ._host_loops import MOST_NOTES, read_notes
+
+MODEL: Final = """
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+data = tf.data.Dataset.from_tensors(tf.ones([1, 3])).repeat(30)
+"""
+
+
+class EagerInference(Rule):
+    code = "XLA518"
+    name = "eager-inference"
+    handles = (LoopOfCalls,)
+    bad = (
+        Bad(
+            f"""{MODEL}
+for x in data:
+    print(model(x, training=False)[0].numpy())
+""",
+            ["data"],
+            Runs(0),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
+def run(x):
+    return model(x, training=False)
+
+found = [run(x) for x in data]
+""",
+            ["[run(x) for x in data]"],
+            Runs(0),
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
+for x in data:
+    print(model.predict(x, verbose=0))
+""",
+            ["data"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
+class Camera:
+    def __init__(self):
+        self.frames = 0
+
+    def read(self):
+        self.frames += 1
+        return self.frames < 30, [[1.0, 2.0, 3.0]]
+
+camera = Camera()
+while True:
+    more, frame = camera.read()
+    if not more:
+        break
+    print(model(tf.constant(frame)).numpy())
+""",
+            ["True"],
+            Runs(0),
+            severity=Severity.INFO,
+            target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
+def play(environment):
+    state = environment.reset()
+    for _ in range(200):
+        action = model(tf.constant([state]))
+        state, done = environment.step(action)
+        if done:
+            break
+""",
+            ["range(200)"],
+            None,
+            severity=Severity.INFO,
+            target="tpu",
+            why="nothing calls it",
+        ),
+    )
+    good = (
+        Good(
+            f"""{MODEL}
+class Net(tf.keras.Model):
+    @tf.function
+    def call(self, x):
+        return x * 2.0
+
+net = Net()
+for x in data:
+    print(net(x)[0].numpy())
+""",
+            Runs(),
+            target="tpu",
+        ),
+        Good(
+            f"""{MODEL}
+for x in data:
+    shown = model(x).numpy()
+    break
+for x in data.take(3):
+    print(model(x).numpy())
+""",
+            Runs(0),
+            target="tpu",
+            why="a few inputs",
+        ),
+        Good(
+            f"""{MODEL}
+run = tf.function(model)
+for x in data:
+    print(run(x)[0].numpy())
+""",
+            Runs(),
+            target="tpu",
+        ),
+        Good(
+            f"""{MODEL}
+for x in data:
+    print(model(x, training=False)[0].numpy())
+""",
+            Runs(0),
+            why="nobody asks for a TPU",
+        ),
+        Good(
+            f"""{MODEL}
+model.compile("sgd", "mse")
+for epoch in range(12):
+    model.fit(tf.ones([8, 3]), tf.ones([8, 1]), verbose=0)
+    print(model(tf.ones([1, 3])))
+""",
+            Runs(),
+            target="tpu",
+            why="once an epoch",
+        ),
+        Good(
+            f"""{MODEL}
+def build():
+    return tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+
+total = 0.0
+for seed in range(9, 90, 9):
+    tf.keras.utils.set_random_seed(seed)
+    total += build().predict(tf.ones([64, 3]), verbose=0)
+""",
+            Runs(),
+            target="tpu",
+            why="another model each time",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case LoopOfCalls(calls=calls, reads=reads, predicts=predicts):
+                quiet = event.needed or event.open or event.context.kind is ContextKind.OPEN
+                if predicts:
+                    what = "each iteration has Keras predict anew: a call builds a pipeline, and waits for its results"
+                    help = "predict once, for a dataset of all inputs in batches"
+                else:
+                    what = "each iteration calls a model line by line: XLA compiles nothing of it"
+                    help = "put the call into a function with `@tf.function`, or use `model.predict` for all in batches"
+                called = tuple(DraftNote(each, "called here") for each in calls[:MOST_NOTES])
+                yield Draft(
+                    what,
+                    Effect.TPU,
+                    help,
+                    notes=(*called, *read_notes(reads)),
+                    at_most=Severity.INFO if quiet else Severity.WARNING,
+                    told=Told.FOR_TPU,
+                )

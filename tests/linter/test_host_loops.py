@@ -1,0 +1,139 @@
+"""Loops on the host around steps and models: what they read in each iteration, however it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import indent
+from typing import Final
+
+import pytest
+
+from xlalint.findings.findings import Finding, Severity
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
+
+SETUP: Final = """\
+import logging
+import numpy as np
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.Adam()
+mean = tf.keras.metrics.Mean()
+count = tf.Variable(0, dtype=tf.int64)
+data = tf.data.Dataset.from_tensor_slices((tf.ones([64, 3]), tf.ones([64, 1]))).batch(32)
+losses, history = [], {"loss": []}
+best = np.inf
+
+class Meter:
+    def __init__(self):
+        self.total = 0.0
+
+    def update(self, value):
+        self.total += float(value)
+
+meter = Meter()
+
+def show(step, **values):
+    print(step, " ".join("%s=%.3f" % (name, value) for name, value in values.items()))
+
+"""
+STEP: Final = """\
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    return loss
+
+"""
+LOOP: Final = """\
+for number, (x, y) in enumerate(data):
+    loss = step(x, y)
+"""
+
+
+def found(folder: Path, text: str, code: str) -> list[Finding]:
+    (folder / "train.py").write_text(text, encoding="utf-8")
+    return [one for one in check([folder], Settings(target="tpu")).findings if one.code == code]
+
+
+@pytest.mark.parametrize("decorator", ["", "@tf.function\n"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        "losses.append(loss.numpy())",
+        "losses.append(float(loss))",
+        'history["loss"].append(np.mean(loss))',
+        'print("%4.2f" % loss)',
+        'print("Step %d Loss %.4f" % (number, loss), end="")',
+        'print("loss {:.4f}".format(loss))',
+        'print(f"loss {loss:.4f}")',
+        'print("loss", loss)',
+        'text = str(loss) + "\\n"',
+        "tf.print(loss)",
+        "if loss < best:\n    best = loss",
+        "best = min(best, float(loss))",
+        "if count % 100 == 0:\n    number += 1",
+        "mean(loss)\nvalue = mean.result().numpy()",
+        "meter.update(loss)",
+        "show(number, loss=loss)",
+        "weights = model.get_weights()",
+        "assert not tf.math.is_nan(loss)",
+        "if np.isnan(loss):\n    break",
+        "with open('log') as file:\n    file.write(f'{loss}')",
+    ],
+)
+def test_a_read_in_each_iteration_is_found(tmp_path: Path, read: str, decorator: str) -> None:
+    [one] = found(tmp_path, SETUP + decorator + STEP + LOOP + indent(read, "    "), "XLA517")
+    assert one.severity is Severity.WARNING
+    assert one.notes
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "if number % 100 == 0:\n    print(float(loss))",
+        "number % 100 or print(float(loss))",
+        "print(float(loss)) if number % 100 == 0 else None",
+        "if number % 100:\n    continue\nprint(float(loss))",
+        "losses.append(loss)",
+        "mean.update_state(loss)",
+        "print(number, x.shape, loss.dtype, len(x), number / 7)",
+        "show = lambda: float(loss)",
+        "if number > 7:\n    break",
+    ],
+)
+def test_what_is_not_read_in_each_iteration_is_not(tmp_path: Path, read: str) -> None:
+    behind = "\nprint(float(loss), losses)\n"
+    assert found(tmp_path, SETUP + "@tf.function\n" + STEP + LOOP + indent(read, "    ") + behind, "XLA517") == []
+
+
+def test_a_loop_has_one_finding_for_all_that_call_it(tmp_path: Path) -> None:
+    train = "def train(data):\n" + indent(LOOP + "    print(float(loss), loss.numpy())\n", "    ")
+    calls = "for epoch in range(9):\n    train(data)\n    train(data.take(9))\n"
+    [one] = found(tmp_path, SETUP + STEP + train + calls, "XLA517")
+    assert len(one.notes) == 2
+
+
+SHOWN: Final = "    print(model(x).numpy())\n"
+
+
+@pytest.mark.parametrize(
+    ("loop", "severity"),
+    [
+        ("for x, y in data:\n" + SHOWN, Severity.WARNING),
+        ("for number, (x, y) in enumerate(data):\n    z = x * 2\n    print(model(z).numpy())\n", Severity.WARNING),
+        ("shown = {number: model(x) for number, (x, y) in enumerate(data)}\n", Severity.WARNING),
+        ("def run(x):\n    return model(x)\n\nfor x, y in data:\n    run(x)\n", Severity.WARNING),
+        ("while input():\n    x = np.ones(3)\n" + SHOWN, Severity.INFO),
+        ("for x, y in data:\n" + SHOWN + "    break\n", None),
+        ("for x, y in enumerate(data.take(5)):\n" + SHOWN, None),
+        ("x = tf.ones([1, 3])\nfor number in range(99):\n" + SHOWN, None),
+        ("for x, y in data:\n    if y > 1:\n    " + SHOWN, None),
+        ("for net in (model, model):\n    net(tf.ones([1, 3]))\n", None),
+        ("run = tf.function(model)\nfor x, y in data:\n    run(x)\n", None),
+    ],
+)
+def test_a_model_that_is_called_for_each_input(tmp_path: Path, loop: str, severity: Severity | None) -> None:
+    assert [one.severity for one in found(tmp_path, SETUP + loop, "XLA518")] == ([] if severity is None else [severity])

@@ -1,0 +1,104 @@
+"""Loops whose iterations need on the host what the one before computed: an agent in its environment, say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ...syntax import nodes as cst
+
+
+def decides_next(
+    loop: cst.CSTNode,
+    reads: Collection[cst.CSTNode],
+    elsewhere: Collection[cst.CSTNode],
+    steps: Collection[cst.CSTNode],
+) -> bool:
+    """Whether what the `reads` give is passed to a call `elsewhere`, outside of TensorFlow, and what that returns
+    decides whether a loop goes on, or what it passes to `steps`."""
+    if not isinstance(loop, cst.For | cst.While):
+        return False
+    assigned = list(_assigned(loop))
+    told = _spread(assigned, set(), reads)
+    answers = {
+        target
+        for targets, value in assigned
+        for node in cst.within(value)
+        if node in elsewhere and isinstance(node, cst.Call) and _takes(node, told, reads)
+        for target in targets
+    }
+    if not answers:
+        return False
+    answers = _spread(assigned, answers, ())
+    return not answers.isdisjoint(_asked_by(loop, steps))
+
+
+def is_of_iteration(call: cst.CSTNode, loop: cst.CSTNode) -> bool:
+    """Whether a call in a loop has another argument in each iteration, and is of the same function or object."""
+    if not isinstance(call, cst.Call):
+        return False
+    match loop:
+        case cst.For(target=target):
+            changed = {*_names(target), *(name for names, _ in _assigned(loop) for name in names)}
+        case cst.While():
+            changed = {name for names, _ in _assigned(loop) for name in names}
+        case _:
+            clauses = (node for node in cst.within(loop) if isinstance(node, cst.CompFor))
+            changed = {name for clause in clauses for name in _names(clause.target)}
+    made = any(isinstance(node, cst.Call) for node in cst.within(call.func))
+    given = {name for argument in call.args for name in _names(argument.value)}
+    return not made and changed.isdisjoint(_names(call.func)) and not changed.isdisjoint(given)
+
+
+def _spread(
+    assigned: list[tuple[set[str], cst.CSTNode]], names: set[str], sources: Collection[cst.CSTNode]
+) -> set[str]:
+    """The names with those that are made of them, or of what stands at the sources."""
+    names = set(names)
+    grown = True
+    while grown:
+        size = len(names)
+        for targets, value in assigned:
+            if not names.isdisjoint(_names(value)) or any(node in sources for node in cst.within(value)):
+                names |= targets
+        grown = len(names) > size
+    return names
+
+
+def _assigned(loop: cst.For | cst.While) -> Iterator[tuple[set[str], cst.CSTNode]]:
+    for node in cst.within(loop.body):
+        match node:
+            case cst.Assign(targets=targets, value=value):
+                yield {name for target in targets for name in _names(target.target)}, value
+            case cst.AugAssign(target=target, value=value) | cst.AnnAssign(target=target, value=value) if value:
+                yield set(_names(target)), value
+
+
+def _takes(call: cst.Call, names: set[str], sources: Collection[cst.CSTNode]) -> bool:
+    return any(
+        not names.isdisjoint(_names(argument.value)) or any(node in sources for node in cst.within(argument.value))
+        for argument in call.args
+    )
+
+
+def _asked_by(loop: cst.For | cst.While, steps: Collection[cst.CSTNode]) -> Iterator[str]:
+    """The names that the loop's test, a condition that leaves it, or a step reads."""
+    if isinstance(loop, cst.While):
+        yield from _names(loop.test)
+    for node in cst.within(loop.body):
+        match node:
+            case cst.If(test=test, body=body) if any(isinstance(each, cst.Break) for each in cst.within(body)):
+                yield from _names(test)
+            case _ if node in steps:
+                yield from _names(node)
+            case cst.With(items=items, body=body) if any(item.item in steps or item in steps for item in items):
+                yield from _names(body)
+
+
+def _names(node: cst.CSTNode) -> Iterator[str]:
+    """The names and attributes in an expression: `state`, `self.state`."""
+    for each in cst.within(node):
+        match each:
+            case cst.Attribute(value=cst.Name(value=owner), attr=cst.Name(value=name)):
+                yield f"{owner}.{name}"
+            case cst.Name(value=name) if name != "self":
+                yield name

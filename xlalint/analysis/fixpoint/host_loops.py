@@ -1,0 +1,303 @@
+"""Loops on the host around steps of training and around models: what each iteration reads of tensors.
+
+What a function does in its loops, and what the functions do that it calls there, is put together once all of them have
+been analysed: an analysis of a function is shared by all loops that call it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..files.unit import Location
+from ..interpreter.contexts import NOT_TRACED, CallPath
+from ..interpreter.events import LoopOfCalls, LoopOfSteps
+from ..interpreter.frames import Act, Done, Summary
+from ..library.optimizers import OPTIMIZES
+from ..record import Record
+from .feedback import decides_next, is_of_iteration
+
+_MOST: Final = 400  # acts of a function, with what it calls
+_FEW: Final = 16  # inputs, which nobody compiles anything for
+_LOOPS: Final = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+_ENDS: Final = (cst.Continue, cst.Return)
+_TRAIN: Final = (Act.STEP, Act.FIT)
+_CALLS: Final = (Act.MODEL, Act.PREDICT)
+_INTERESTING: Final = (Act.STEP, *_CALLS)
+
+
+class _Around(Record, eq=False):
+    """A loop, or a condition that decides whether what is in it runs. `side`: which side of the condition."""
+
+    node: cst.CSTNode
+    side: str = ""
+
+    @property
+    def is_loop(self) -> bool:
+        return isinstance(self.node, _LOOPS)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Around) and self.node is other.node and self.side == other.side
+
+    def __hash__(self) -> int:
+        return hash((id(self.node), self.side))
+
+
+class _Reached(Record, eq=False):
+    """What is done, and what stands around it from the outside in; `own` of that in the function that is looked at,
+    where it, or the call that leads to it, is at `at`. `eager`: nobody compiles it."""
+
+    done: Done
+    around: tuple[_Around, ...]
+    own: int
+    at: Location
+    eager: bool = True
+
+    @property
+    def loop(self) -> int:
+        """How many of these there are up to the innermost loop, 0: no loop is around it."""
+        return next((at for at in range(len(self.around), 0, -1) if self.around[at - 1].is_loop), 0)
+
+    @property
+    def is_own(self) -> bool:
+        return 0 < self.loop <= self.own
+
+
+def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOfSteps | LoopOfCalls]:
+    """The loops in these analyses."""
+    training = _that_train(trails)
+    if not training and not any(done.act in _INTERESTING for summary in trails for done in summary.done):
+        return
+    found: dict[Summary, Sequence[_Reached]] = {}
+    told = set[cst.CSTNode]()
+    for summary, trail in trails.items():
+        if summary.context.kind not in NOT_TRACED or summary.context.pipeline:
+            continue
+        reached = _reached(summary, training, found, set())
+        own = (each for each in reached if each.done.act in _INTERESTING and each.is_own)
+        keys = dict.fromkeys(each.around[: each.loop] for each in own)
+        for key in keys:
+            event = _event(summary, trail, key, reached)
+            if event is not None and event.location.node not in told:
+                told.add(event.location.node)
+                yield event
+
+
+def _event(
+    summary: Summary, trail: CallPath | None, key: tuple[_Around, ...], reached: Sequence[_Reached]
+) -> LoopOfSteps | LoopOfCalls | None:
+    """What is to be said of a loop, which a key ends with."""
+    inside = [each for each in reached if each.around[: len(key)] == key]
+    direct = [each for each in inside if each.loop == len(key)]
+    steps = [each for each in direct if each.done.act is Act.STEP]
+    loop = key[-1].node
+    calls = [
+        each
+        for each in direct
+        if each.done.act in _CALLS and not _conditions(each, key) and is_of_iteration(each.at.node, loop)
+    ]
+    acts = steps or calls
+    within = {each.around[: each.loop] for each in inside if each.done.act in _INTERESTING and each.loop > len(key)}
+    nested = [each for each in inside if each.done.act in _TRAIN and each not in steps]
+    if (
+        not acts
+        or _is_short(loop)
+        or _is_left_at_once(loop)
+        or any(not _is_short(each.around[each.loop - 1].node) for each in nested)
+    ):
+        return None
+    reads = [
+        each
+        for each in inside
+        if each.done.act is Act.READ and not any(each.around[: len(one)] == one for one in within)
+    ]
+    either = _on_both_sides(reads)
+    reads = [each for each in reads if any(_conditions(each, key) - either <= _conditions(act, key) for act in acts)]
+    sources = {each.at.node for each in (*reads, *acts)}
+    unknown = {done.location.node for done in summary.done if done.act is Act.ELSEWHERE}
+    elsewhere = (unknown | {location.node for location, _ in summary.calls}) - sources
+    needed = decides_next(loop, sources, elsewhere, {each.at.node for each in acts})
+    places = tuple(dict.fromkeys((each.done.location, each.done.reader) for each in reads))
+    location = Location(acts[0].at.unit, _header(loop))
+    if steps:
+        eager = any(each.eager for each in steps)
+        made = LoopOfSteps(location, summary.context, trail, False, 0, places, eager, needed)
+        return made if places else None
+    of_calls = tuple(dict.fromkeys(each.done.location for each in calls))
+    predicts = all(each.done.act is Act.PREDICT for each in calls)
+    unbounded = isinstance(loop, cst.While)
+    return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, needed, unbounded)
+
+
+def _reached(
+    summary: Summary,
+    training: Mapping[Summary, bool],
+    found: dict[Summary, Sequence[_Reached]],
+    entered: set[Summary],
+) -> Sequence[_Reached]:
+    """What a function does to the device, with what it calls."""
+    if summary in found:
+        return found[summary]
+    if summary in entered:
+        return ()
+    entered.add(summary)
+    reached: dict[tuple[Done, tuple[_Around, ...]], _Reached] = {}
+    for done in summary.done:
+        around = _around(done.location)
+        reached.setdefault((done, around), _Reached(done, around, len(around), done.location))
+    for location, callee in summary.calls:
+        around = _around(location)
+        if callee.context.kind in NOT_TRACED and callee.traced_apart is None:
+            for each in _reached(callee, training, found, entered) if not callee.context.pipeline else ():
+                whole = (*around, *each.around)
+                if len(reached) < _MOST:
+                    made = _Reached(each.done, whole, len(around), location, each.eager)
+                    reached.setdefault((each.done, whole), made)
+        elif training.get(callee) and not callee.context.direct:
+            done = Done(Act.STEP, location)
+            reached.setdefault((done, around), _Reached(done, around, len(around), location, eager=False))
+    entered.discard(summary)
+    found[summary] = tuple(reached.values())
+    return found[summary]
+
+
+def _that_train(summaries: Iterable[Summary]) -> dict[Summary, bool]:
+    """The compiled analyses that take a step of training: whether each of their calls takes a single one, or few."""
+    found = {summary: True for summary in summaries if summary.trains and summary.context.becomes_graph}
+    callers: dict[Summary, list[tuple[Location, Summary]]] = {}
+    for summary in summaries:
+        for location, callee in summary.calls:
+            callers.setdefault(callee, []).append((location, summary))
+    pending = list(found)
+    for summary in found:
+        found[summary] = not any(map(_takes_many, _optimizing(summary)))
+    while pending:
+        callee = pending.pop()
+        for location, summary in callers.get(callee, ()):
+            if summary.context.becomes_graph:
+                single = found[callee] and not _takes_many(location)
+                if summary not in found or (found[summary] and not single):
+                    found[summary] = single
+                    pending.append(summary)
+    return found
+
+
+def _optimizing(summary: Summary) -> Iterator[Location]:
+    """Where a function has an optimizer take a step."""
+    if summary.function is not None:
+        for node in cst.within(summary.function.node.body):
+            if isinstance(node, cst.Attribute) and node.attr.value in OPTIMIZES:
+                yield Location(summary.function.unit, node)
+
+
+def _takes_many(location: Location) -> bool:
+    """Whether a loop is around a place that is not unrolled: over the elements of a pipeline, or of `tf.range`."""
+    for around in _around(location):
+        match around.node:
+            case cst.For(iter=cst.Call(func=cst.Name("range"))):
+                continue
+            case node if isinstance(node, _LOOPS):
+                return True
+    return False
+
+
+def _around(location: Location) -> tuple[_Around, ...]:
+    """The loops and conditions around a place in its function, from the outside in."""
+    found: list[_Around] = []
+    inner = location.node
+    for outer in location.unit.around(inner):
+        match outer:
+            case cst.FunctionDef() | cst.Lambda() | cst.ClassDef():
+                break
+            case cst.For(body=body) if inner is body:
+                found.append(_Around(outer))
+            case cst.While(orelse=orelse) if inner is not orelse:
+                found.append(_Around(outer))
+            case cst.ListComp(elt=each) | cst.SetComp(elt=each) | cst.GeneratorExp(elt=each) if inner is each:
+                found.append(_Around(outer))
+            case cst.DictComp(for_in=clauses) if inner is not clauses:
+                found.append(_Around(outer))
+            case cst.If(test=test, body=body) | cst.IfExp(test=test, body=body) if inner is not test:
+                found.append(_Around(outer, "then" if inner is body else "else"))
+            case cst.BooleanOperation(right=right) if inner is right:
+                found.append(_Around(outer, "right"))
+            case cst.MatchCase() | cst.ExceptHandler():
+                found.append(_Around(outer))
+            case cst.BaseSuite(body=lines):
+                found += [_Around(line, "else") for line in _before(lines, inner) if _leaves(line)]
+        inner = outer
+    return tuple(reversed(found))
+
+
+def _before(lines: Sequence[cst.CSTNode], line: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    return iter(lines[: next((at for at, each in enumerate(lines) if each is line), 0)])
+
+
+def _leaves(line: cst.CSTNode) -> bool:
+    """Whether a statement may go on with the next iteration, or leave the function: `if step % 100: continue`."""
+    return isinstance(line, cst.If) and any(isinstance(node, _ENDS) for node in cst.within(line.body))
+
+
+def _conditions(reached: _Reached, key: tuple[_Around, ...]) -> set[_Around]:
+    """The conditions in a loop that decide whether something is done."""
+    return {around for around in reached.around[len(key) :] if not around.is_loop}
+
+
+def _on_both_sides(reads: Iterable[_Reached]) -> set[_Around]:
+    """The sides of conditions that read something on the other side, too."""
+    sides = {around for each in reads for around in each.around}
+    other = {"then": "else", "else": "then"}
+    return {one for one in sides if one.side in other and _Around(one.node, other[one.side]) in sides}
+
+
+def _header(loop: cst.CSTNode) -> cst.CSTNode:
+    match loop:
+        case cst.For(iter=header) | cst.While(test=header):
+            return header
+        case _:
+            return loop
+
+
+def _is_short(loop: cst.CSTNode) -> bool:
+    """Whether a loop is written to run a few times."""
+    match loop:
+        case cst.For(iter=header):
+            pass
+        case cst.ListComp(for_in=clause) | cst.SetComp(for_in=clause) | cst.GeneratorExp(for_in=clause):
+            header = clause.iter
+        case _:
+            return False
+    return _is_few(header)
+
+
+def _is_few(iterable: cst.BaseExpression) -> bool:
+    """Whether something is written to have a few elements: `range(3)`, `enumerate(data.take(3))`, a list."""
+    match iterable:
+        case cst.Call(
+            func=cst.Name("range") | cst.Attribute(attr=cst.Name("take")), args=[cst.Arg(value=cst.Integer() as count)]
+        ):
+            return count.evaluated_value <= _FEW
+        case cst.Call(
+            func=cst.Name("range"), args=[cst.Arg(value=cst.Integer() as first), cst.Arg(value=cst.Integer() as end)]
+        ):
+            return end.evaluated_value - first.evaluated_value <= _FEW
+        case cst.Call(func=cst.Name("range")):
+            return False
+        case cst.List(elements=elements) | cst.Tuple(elements=elements):
+            return len(elements) <= _FEW
+        case cst.Call(func=cst.Attribute(value=owner), args=arguments):
+            return any(_is_few(argument.value) for argument in arguments) or _is_few(owner)
+        case cst.Call(args=arguments):
+            return any(_is_few(argument.value) for argument in arguments)
+        case _:
+            return False
+
+
+def _is_left_at_once(loop: cst.CSTNode) -> bool:
+    """Whether a loop is left at the end of its first iteration."""
+    match loop:
+        case cst.For(body=cst.BaseSuite(body=[*_, cst.SimpleStatementLine(body=[*_, cst.Break() | cst.Return()])])):
+            return True
+        case _:
+            return False
