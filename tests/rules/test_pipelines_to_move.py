@@ -128,7 +128,7 @@ model.fit(tf.data.Dataset.from_tensor_slices((arrays["x"], arrays["y"])).batch(8
     "image generators that show pictures": """\
 pictures = tf.keras.preprocessing.image.ImageDataGenerator().flow_from_directory("pictures")
 print(next(pictures))
-model.fit(np.ones([8, 4]), np.ones([8, 1]))
+model.fit(np.ones([64, 4]), np.ones([64, 1]))
 """,
 }
 
@@ -139,3 +139,12 @@ def test_what_a_pipeline_needs_is_told_once(tmp_path: Path, code: str) -> None:
     found = [it.span.line for it in check([tmp_path], Settings(target="tpu")).findings if it.code == "XLA513"]
     assert found == [number for number, line in enumerate((ABOVE + code).split("\n"), 1) if line.endswith(MARK)]
     assert "XLA513" not in {finding.code for finding in check([tmp_path], Settings()).findings}
+
+
+def test_what_a_plain_object_reads_is_read_by_who_creates_it(tmp_path: Path) -> None:
+    pictures = PROGRAMS["image generators of a plain class"]
+    made, used = pictures.split("\n\n")
+    (tmp_path / "kept.py").write_text(f"import tensorflow as tf\n\n{made}\n", encoding="utf-8")
+    (tmp_path / "m.py").write_text(f"from kept import Pictures\n{ABOVE}{used}", encoding="utf-8")
+    found = {Path(it.path).name for it in check([tmp_path], Settings(target="tpu")).findings if it.code == "XLA513"}
+    assert found == {"m.py"}
