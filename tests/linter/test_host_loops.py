@@ -85,7 +85,7 @@ def found(folder: Path, text: str, code: str) -> list[Finding]:
     ],
 )
 def test_a_read_in_each_iteration_is_found(tmp_path: Path, read: str, decorator: str) -> None:
-    [one] = found(tmp_path, SETUP + decorator + STEP + LOOP + indent(read, "    "), "XLA517")
+    [one] = found(tmp_path, SETUP + decorator + STEP + LOOP + indent(read, "    "), "XLA516")
     assert one.severity is Severity.WARNING
     assert one.notes
 
@@ -106,13 +106,13 @@ def test_a_read_in_each_iteration_is_found(tmp_path: Path, read: str, decorator:
 )
 def test_what_is_not_read_in_each_iteration_is_not(tmp_path: Path, read: str) -> None:
     behind = "\nprint(float(loss), losses)\n"
-    assert found(tmp_path, SETUP + "@tf.function\n" + STEP + LOOP + indent(read, "    ") + behind, "XLA517") == []
+    assert found(tmp_path, SETUP + "@tf.function\n" + STEP + LOOP + indent(read, "    ") + behind, "XLA516") == []
 
 
 def test_a_loop_has_one_finding_for_all_that_call_it(tmp_path: Path) -> None:
     train = "def train(data):\n" + indent(LOOP + "    print(float(loss), loss.numpy())\n", "    ")
     calls = "for epoch in range(9):\n    train(data)\n    train(data.take(9))\n"
-    [one] = found(tmp_path, SETUP + STEP + train + calls, "XLA517")
+    [one] = found(tmp_path, SETUP + STEP + train + calls, "XLA516")
     assert len(one.notes) == 2
 
 
@@ -136,4 +136,4 @@ SHOWN: Final = "    print(model(x).numpy())\n"
     ],
 )
 def test_a_model_that_is_called_for_each_input(tmp_path: Path, loop: str, severity: Severity | None) -> None:
-    assert [one.severity for one in found(tmp_path, SETUP + loop, "XLA518")] == ([] if severity is None else [severity])
+    assert [one.severity for one in found(tmp_path, SETUP + loop, "XLA517")] == ([] if severity is None else [severity])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Final
 
@@ -143,8 +144,9 @@ def test_what_a_pipeline_needs_is_told_once(tmp_path: Path, code: str) -> None:
 
 def test_what_a_plain_object_reads_is_read_by_who_creates_it(tmp_path: Path) -> None:
     pictures = PROGRAMS["image generators of a plain class"]
-    made, used = pictures.split("\n\n")
+    made, used = pictures.replace('Pictures("pictures")', "Pictures(folder)").rsplit("\n\n", 1)
     (tmp_path / "kept.py").write_text(f"import tensorflow as tf\n\n{made}\n", encoding="utf-8")
+    used = "def train(folder):\n" + textwrap.indent(used, "    ") + '\ntrain("a")\ntrain("b")\n'
     (tmp_path / "m.py").write_text(f"from kept import Pictures\n{ABOVE}{used}", encoding="utf-8")
     found = {Path(it.path).name for it in check([tmp_path], Settings(target="tpu")).findings if it.code == "XLA513"}
     assert found == {"m.py"}

@@ -3,7 +3,7 @@
 ## What it does
 Reports a loop on the host that trains nothing, and in each iteration calls a model in eager code, or calls
 `model.predict` for what the loop goes through. There is one finding for a loop; notes name the calls, and what is read
-of the results there. It is told of programs for TPUs only.
+of the results there. Only programs for TPUs are meant.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU: no program is compiled by `model(x)` in eager code, whose
@@ -49,7 +49,7 @@ data = tf.data.Dataset.from_tensors(tf.ones([1, 3])).repeat(30)
 
 
 class EagerInference(Rule):
-    code = "XLA518"
+    code = "XLA517"
     name = "eager-inference"
     handles = (LoopOfCalls,)
     bad = (
@@ -201,7 +201,7 @@ for seed in range(9, 90, 9):
             case LoopOfCalls(calls=calls, reads=reads, predicts=predicts):
                 quiet = event.needed or event.open or event.context.kind is ContextKind.OPEN
                 if predicts:
-                    what = "each iteration has Keras predict anew: a call builds a pipeline, and waits for its results"
+                    what = "each iteration has Keras predict again: a call builds a pipeline, and waits for its results"
                     help = "predict once, for a dataset of all inputs in batches"
                 else:
                     what = "each iteration calls a model line by line: XLA compiles nothing of it"

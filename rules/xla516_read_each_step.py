@@ -3,8 +3,8 @@
 ## What it does
 Reports a loop on the host that trains, by a `tf.GradientTape` or a compiled step, if each of its iterations reads
 values: `loss.numpy()`, `float(loss)`, `"%.2f" % loss`, f-strings, `print(loss)`, `if loss > best`, `np.mean(loss)`,
-`int(checkpoint.step)`, `tf.print`, `model.get_weights()`. There is one finding for a loop; notes name the places. It is
-told of programs for TPUs only.
+`int(checkpoint.step)`, `tf.print`, `model.get_weights()`. There is one finding for a loop; notes name the places. Only
+programs for TPUs are meant.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. In eager code all of these work. Once the step is compiled:
@@ -73,7 +73,7 @@ COMPILED: Final = f"{SETUP}\n@tf.function{STEP}"
 
 
 class ReadEachStep(Rule):
-    code = "XLA517"
+    code = "XLA516"
     name = "read-each-step"
     handles = (LoopOfSteps,)
     bad = (
