@@ -154,6 +154,19 @@ for x in data.take(3):
         ),
         Good(
             f"""{MODEL}
+@tf.function(input_signature=[tf.TensorSpec([None, 3]), tf.TensorSpec([], tf.string)])
+def run(x, name):
+    return model(x)
+
+for x in data:
+    print(run(x, "a")[0].numpy())
+""",
+            Runs(),
+            target="tpu",
+            why="a graph, which takes text",
+        ),
+        Good(
+            f"""{MODEL}
 run = tf.function(model)
 for x in data:
     print(run(x)[0].numpy())

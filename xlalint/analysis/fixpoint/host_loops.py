@@ -148,7 +148,7 @@ def _reached(
         reached.setdefault((done, around), _Reached(done, around, len(around), done.location))
     for location, callee in summary.calls:
         around = _around(location)
-        if callee.context.kind in NOT_TRACED and callee.traced_apart is None:
+        if callee.context.kind in NOT_TRACED and callee.traced_apart is None and not callee.serves:
             for each in _reached(callee, training, found, entered) if not callee.context.pipeline else ():
                 whole = (*around, *each.around)
                 if len(reached) < _MOST:

@@ -209,6 +209,7 @@ class Summary(Struct, eq=False):
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
     wrapped: bool = False  # a decorator of unknown intent stands around it
     traced_apart: Location | None = None  # where it is made a `tf.function` of its own
+    serves: bool = False  # it is a `tf.function` that takes text: a graph, which is not meant for XLA
     yields_in: list[Scope | None] = field(default_factory=list)  # the scopes in which it yields
     optimized: list[Creation] = field(default_factory=list)  # the optimizers that it has take a step
     done: dict[Done, None] = field(default_factory=dict)  # what it does to the device, where it runs line by line

@@ -198,6 +198,7 @@ class Functions(Interpreter):
             context,
             wrapped=is_wrapped(value),
             traced_apart=_traced_apart(self, value),
+            serves=isinstance(value.compiled, Compilation) and value.compiled.kind is ContextKind.HOST,
         )
         inner = Frame(
             unit,
