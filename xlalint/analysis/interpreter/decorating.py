@@ -34,6 +34,8 @@ from .frames import Arguments, Compilation, Frame, Summary
 from .interface import Interpreter, Models, Options, method_value
 
 _MOST_IMPORTED: Final = 64  # modules that a script imports for what they do
+# How often the decorators of one function may be at work: what they name may have its module run, and that calls it.
+_AGAIN: Final = 2
 
 
 class Decorating(Interpreter):
@@ -44,6 +46,7 @@ class Decorating(Interpreter):
     ) -> None:
         super().__init__(project, options, wanted_apis, clock, models)
         self._decorated: dict[Function, FunctionValue] = {}
+        self._decorating: list[Function] = []
         self._compilers: dict[Function, bool] = {}  # whether a decorator may compile what it is given
         self._read: set[Module] = set()  # whose definitions are registered
         self._wrapping: dict[Function, bool] = {}  # whether a decorator's function returns another thing
@@ -56,9 +59,14 @@ class Decorating(Interpreter):
             return value
         if function in self._decorated:
             made = self._decorated[function]
+        elif self._decorating.count(function) >= _AGAIN:
+            made = value  # a decorator that asks for the function itself
         else:
-            self._decorated[function] = made = value  # a decorator that asks for the function itself
-            made = self._decorated[function] = self._decorate(value, frame)
+            self._decorating.append(function)
+            try:
+                made = self._decorated[function] = self._decorate(value, frame)
+            finally:
+                self._decorating.pop()
         compiled = made.compiled
         if compiled is not None and (value.bound is not None or value.scope is not None):
             self.enter_compiled(value.compiled_by(compiled))
