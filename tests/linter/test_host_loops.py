@@ -82,6 +82,7 @@ def found(folder: Path, text: str, code: str) -> list[Finding]:
         "assert not tf.math.is_nan(loss)",
         "if np.isnan(loss):\n    break",
         "with open('log') as file:\n    file.write(f'{loss}')",
+        "y = y * loss\nprint(y.numpy())",
     ],
 )
 def test_a_read_in_each_iteration_is_found(tmp_path: Path, read: str, decorator: str) -> None:
@@ -102,11 +103,30 @@ def test_a_read_in_each_iteration_is_found(tmp_path: Path, read: str, decorator:
         "print(number, x.shape, loss.dtype, len(x), number / 7)",
         "show = lambda: float(loss)",
         "if number > 7:\n    break",
+        "print(y.numpy(), float(x))",
     ],
 )
 def test_what_is_not_read_in_each_iteration_is_not(tmp_path: Path, read: str) -> None:
     behind = "\nprint(float(loss), losses)\n"
     assert found(tmp_path, SETUP + "@tf.function\n" + STEP + LOOP + indent(read, "    ") + behind, "XLA516") == []
+
+
+@pytest.mark.parametrize(("strategy", "count"), [("TPUStrategy()", 1), ("MirroredStrategy()", 0)])
+def test_a_strategy_for_tpus_shows_that_a_tpu_is_meant(tmp_path: Path, strategy: str, count: int) -> None:
+    distributed = f"""
+strategy = tf.distribute.{strategy}
+
+@tf.function
+def run(x, y):
+    return strategy.reduce("SUM", strategy.run(step, args=(x, y)), axis=None)
+
+for x, y in strategy.experimental_distribute_dataset(data):
+    loss = run(x, y)
+    print(loss.numpy(), float(mean.result()))
+"""
+    (tmp_path / "train.py").write_text(SETUP + STEP + distributed, encoding="utf-8")
+    told = [one.severity for one in check([tmp_path], Settings()).findings if one.code == "XLA516"]
+    assert told == [Severity.WARNING] * count
 
 
 def test_a_loop_has_one_finding_for_all_that_call_it(tmp_path: Path) -> None:

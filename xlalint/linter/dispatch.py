@@ -58,6 +58,7 @@ _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 _SOMETIMES: Final = "where a caller passes something other than a tensor"
 TPU: Final = frozenset(("tpu",))
 ELSEWHERE: Final = frozenset(("cpu", "gpu"))  # what code is for of which nothing else is known
+_BY_TPU: Final = (Told.FOR_TPU, Told.FOR_GPU, Told.NOT_FOR_TPU_ALONE)
 # What becomes under a TPU's strategy of that for which XLA compiles again, by value: its effect, and what is said.
 _BY_SHAPES: Final = {
     TpuOutcome.OK: (Effect.RECOMPILES, "; under a TPU strategy it compiles once"),
@@ -321,7 +322,7 @@ def _depends_on_tpu(handled: _Handled) -> bool:
     """Whether another thing is said of it where a strategy for TPUs is made."""
     draft, context = handled.draft, handled.event.context
     is_named = handled.traced and draft.effect is Effect.NAMED and context.converted and _is_of_a_step(context)
-    return is_named or draft.on_tpu is not None or draft.told in (Told.FOR_GPU, Told.NOT_FOR_TPU_ALONE)
+    return is_named or draft.on_tpu is not None or draft.told in _BY_TPU
 
 
 def _is_of_a_step(context: Context) -> bool:

@@ -49,6 +49,21 @@ def is_of_iteration(call: cst.CSTNode, loop: cst.CSTNode) -> bool:
     return not made and changed.isdisjoint(_names(call.func)) and not changed.isdisjoint(given)
 
 
+def is_of_element(read: cst.CSTNode, loop: cst.CSTNode) -> bool:
+    """Whether what a loop goes through is read, as it comes: `image_id.numpy()` of a data set, which is on the host."""
+    if not isinstance(loop, cst.For):
+        return False
+    match read:
+        case (
+            cst.Call(func=cst.Attribute(value=cst.Name(value=name)))
+            | cst.Call(args=[cst.Arg(value=cst.Name(value=name))])
+        ):
+            assigned = {each for names, _ in _assigned(loop) for each in names}
+            return name in set(_names(loop.target)) - assigned
+        case _:
+            return False
+
+
 def _spread(
     assigned: list[tuple[set[str], cst.CSTNode]], names: set[str], sources: Collection[cst.CSTNode]
 ) -> set[str]:

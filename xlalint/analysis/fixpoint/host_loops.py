@@ -16,7 +16,7 @@ from ..interpreter.events import LoopOfCalls, LoopOfSteps
 from ..interpreter.frames import Act, Done, Summary
 from ..library.optimizers import OPTIMIZES
 from ..record import Record
-from .feedback import decides_next, is_of_iteration
+from .feedback import decides_next, is_of_element, is_of_iteration
 
 _MOST: Final = 400  # acts of a function, with what it calls
 _FEW: Final = 16  # inputs, which nobody compiles anything for
@@ -110,7 +110,9 @@ def _event(
     reads = [
         each
         for each in inside
-        if each.done.act is Act.READ and not any(each.around[: len(one)] == one for one in within)
+        if each.done.act is Act.READ
+        and not any(each.around[: len(one)] == one for one in within)
+        and not is_of_element(each.done.location.node, each.around[each.loop - 1].node)
     ]
     either = _on_both_sides(reads)
     reads = [each for each in reads if any(_conditions(each, key) - either <= _conditions(act, key) for act in acts)]
