@@ -418,9 +418,9 @@ _PATTERNS: Final[dict[type[object], Callable[[Any, int], Hashable]]] = {
 
 
 def generalise(value: Value) -> Value:
-    """The value without its constants: what a function that was analysed too often is analysed with instead."""
+    """The value without its constants, but for flags: what a function that was analysed too often is analysed with."""
     match value:
-        case Static(constant) if constant is not None and not isinstance(constant, Member):
+        case Static(constant) if constant is not None and not isinstance(constant, Member | bool):
             return STATIC
         case Sequence(kind, items, _) if items is not None:
             return Sequence(kind, None, element_of(value))
