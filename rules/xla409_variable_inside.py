@@ -66,14 +66,10 @@ from ._weights import OUTSIDE, UNTRAINED, is_conditional, is_named
 
 OF_KERAS = frozenset(
     f"keras.{module}.{name}"
-    for module, found in (
-        ("layers", WEIGHTED | RANDOM),
-        ("metrics", METRICS),
-        ("optimizers", OPTIMIZERS),
-        ("applications", APPLICATIONS),
-    )
+    for module, found in (("layers", WEIGHTED | RANDOM), ("metrics", METRICS), ("optimizers", OPTIMIZERS))
     for name in found
 )
+MODELS = frozenset(f"keras.applications.{name}" for name in APPLICATIONS)  # functions, which build whole models
 TRACED = frozenset((ContextKind.XLA, ContextKind.GRAPH))
 SINGLETON = Fails("tf.function only supports singleton tf.Variables")
 
@@ -82,7 +78,7 @@ class VariableInside(Rule):
     code = "XLA409"
     name = "variable-inside"
     handles = (ApiCall, MakeWeights)
-    apis = frozenset(("tf.Variable",)) | OF_KERAS
+    apis = frozenset(("tf.Variable",)) | OF_KERAS | MODELS
     bad = (
         Bad(
             """

@@ -86,3 +86,14 @@ def test_classes_of_keras_that_make_variables_are_known() -> None:
                 making.add(fact.name)
     assert len(making) > 100
     assert sorted(known ^ making) == []
+
+
+@pytest.mark.compiler
+def test_functions_of_keras_that_make_models_are_known() -> None:
+    """All of them build a model, whose layers make variables while a function is traced."""
+    keras, tensorflow = namespace()["keras"], namespace()["tf"]
+    found = vars(keras.applications)
+    assert {f"keras.applications.{name}" for name in found if name[0].isupper()} == VARIABLE_INSIDE.MODELS
+    traced = tensorflow.function(lambda x: found["MobileNetV2"](weights=None, input_shape=(32, 32, 3))(x))
+    with pytest.raises(ValueError, match=r"only supports singleton tf\.Variables"):
+        traced(tensorflow.zeros([1, 32, 32, 3]))
