@@ -18,8 +18,8 @@ from ..files.troubles import InternalTrouble
 from ..interpreter.attribute_writes import Noted
 from ..interpreter.contexts import HOST, Context, ContextKind, Run
 from ..interpreter.events import Event
-from ..interpreter.frames import Arguments, Summary
-from ..interpreter.interface import Entry, Options
+from ..interpreter.frames import Arguments, Entry, Summary
+from ..interpreter.interface import Options
 from ..interpreter.interpreter import ProjectInterpreter
 from ..models.registry import MODELS
 from ..program.creations import Creations

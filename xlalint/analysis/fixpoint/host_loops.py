@@ -46,13 +46,12 @@ class _Around(Record, eq=False):
 
 class _Reached(Record, eq=False):
     """What is done, and what stands around it from the outside in; `own` of that in the function that is looked at,
-    where it, or the call that leads to it, is at `at`. `eager`: nobody compiles it."""
+    where it, or the call that leads to it, is at `at`."""
 
     done: Done
     around: tuple[_Around, ...]
     own: int
     at: Location
-    eager: bool = True
 
     @property
     def loop(self) -> int:
@@ -123,8 +122,7 @@ def _event(
     places = tuple(dict.fromkeys((each.done.location, each.done.reader) for each in reads))
     location = Location(acts[0].at.unit, _header(loop))
     if steps:
-        eager = any(each.eager for each in steps)
-        made = LoopOfSteps(location, summary.context, trail, False, 0, places, eager, needed)
+        made = LoopOfSteps(location, summary.context, trail, False, 0, places, needed)
         return made if places else None
     of_calls = tuple(dict.fromkeys(each.done.location for each in calls))
     predicts = all(each.done.act is Act.PREDICT for each in calls)
@@ -154,11 +152,11 @@ def _reached(
             for each in _reached(callee, training, found, entered) if not callee.context.pipeline else ():
                 whole = (*around, *each.around)
                 if len(reached) < _MOST:
-                    made = _Reached(each.done, whole, len(around), location, each.eager)
+                    made = _Reached(each.done, whole, len(around), location)
                     reached.setdefault((each.done, whole), made)
         elif training.get(callee) and not callee.context.direct:
             done = Done(Act.STEP, location)
-            reached.setdefault((done, around), _Reached(done, around, len(around), location, eager=False))
+            reached.setdefault((done, around), _Reached(done, around, len(around), location))
     entered.discard(summary)
     found[summary] = tuple(reached.values())
     return found[summary]

@@ -72,9 +72,9 @@ from .dimensions import report_bounded
 from .eager_steps import as_differentiated, report_eager_model
 from .events import ApiCall, HostRead
 from .feeding import passed_values, report_foreign_tensors
-from .frames import Arguments, Compilation, Frame, note_size
+from .frames import Arguments, Compilation, Entry, Frame, note_size
 from .host_reads import MAKE_CONSTANTS, report_constant, report_elsewhere, report_filled_in, report_host_read
-from .interface import Entry, FunctionModel, Interpreter, Models, method_value
+from .interface import FunctionModel, Interpreter, Models, method_value
 from .program_signs import show_signs
 from .receivers import compiled_method
 from .several_callees import fitting, perhaps

@@ -63,10 +63,9 @@ class TakeGradients(Setup):
 class LoopOfSteps(Setup):
     """Host code trains in a loop, and reads values of tensors in each of its iterations; place: what the loop goes
     through, or its test. `reads`: the places, each with the reader of a `HostRead` ("text" is made of it, its truth is
-    asked: "bool"); `eager`: the step runs line by line; `needed`: what is read decides what the next step is given."""
+    asked: "bool"); `needed`: what is read decides what the next step is given."""
 
     reads: tuple[tuple[Location, str], ...]
-    eager: bool
     needed: bool
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import IntFlag, StrEnum
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from ..domain.values import (
     Dependence,
     Dict,
     Function,
+    FunctionValue,
     Instance,
     Module,
     Scope,
@@ -155,6 +157,15 @@ def returned_to_host(value: Value) -> Value:
             return Dict({key: returned_to_host(item) for key, item in entries.items()}, element)
         case _:
             return value
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function that something outside the project calls, or will: where analysis starts."""
+
+    value: FunctionValue
+    context: Context
+    arguments: Arguments
 
 
 class Act(StrEnum):

@@ -22,7 +22,7 @@ from ..program.signs import Shows
 from .attribute_writes import AttributeWrites
 from .contexts import Context, Tracing
 from .events import Event
-from .frames import Act, Aliases, Arguments, Compilation, Frame, Summary
+from .frames import Act, Aliases, Arguments, Compilation, Entry, Frame, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,6 @@ class Options:
     include_host: bool = False
     target: str | None = None
     creators: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A function that something outside the project calls, or will: where analysis starts."""
-
-    value: FunctionValue
-    context: Context
-    arguments: Arguments
 
 
 # What executes one kind of node.
@@ -114,7 +105,8 @@ class Interpreter(ABC):
         """Say that something happens at `node`; on the host only where that was asked for, or it sets a program up."""
 
     @abstractmethod
-    def report_unseen(self, frame: Frame, name: str | None, arguments: Arguments, node: cst.BaseExpression) -> None: ...
+    def report_unseen(self, frame: Frame, name: str | None, arguments: Arguments, node: cst.BaseExpression) -> None:
+        """Say that compiled code calls what is not known, where that is wanted; `name`: of a library's."""
 
     @abstractmethod
     def order_of(self, node: cst.CSTNode) -> int:
@@ -221,7 +213,8 @@ class Interpreter(ABC):
         """The value of an expression; says on the way what it does."""
 
     @abstractmethod
-    def evaluate_name(self, frame: Frame, node: cst.BaseExpression) -> Value: ...
+    def evaluate_name(self, frame: Frame, node: cst.BaseExpression) -> Value:
+        """The value of an expression that names something, an attribute or a key: text is put together for it."""
 
     @abstractmethod
     def remember_local(self, frame: Frame, value: FunctionValue) -> FunctionValue:
@@ -262,7 +255,7 @@ class Interpreter(ABC):
 
     @abstractmethod
     def overloaded(self, frame: Frame, sign: cst.CSTNode, left: Value, right: Value, node: cst.CSTNode) -> Value | None:
-        """What an operator or comparison gives that one of the sides defines."""
+        """The value of an operator or comparison that one of the sides defines itself."""
 
     @abstractmethod
     def as_iterable(self, frame: Frame, value: Value, node: cst.CSTNode) -> Value:
@@ -297,7 +290,8 @@ class Interpreter(ABC):
     # -- calls.py -----------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def call(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value: ...
+    def call(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        """The value of calling `callee`."""
 
     @abstractmethod
     def report_call(
