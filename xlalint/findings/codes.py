@@ -27,7 +27,7 @@ FAMILIES: Final = {
     "2": "shapes that depend on data",
     "3": "recompilation by shape or by Python value",
     "4": "calls without an XLA kernel, and calls back to the host",
-    "5": "TPU strategies and launchers",
+    "5": "programs for TPUs: strategies, pipelines, loops on the host, launchers",
     "6": "results that silently differ",
     "9": "the linter itself",
 }
