@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -13,6 +15,7 @@ import pytest
 from xlalint.probe.process import Limits, Worker
 from xlalint.probe.protocol import Plan
 from xlalint.probe.target import Target
+from xlalint.probe.worker.code.importing import _is_own
 from xlalint.probe.worker.code.missing import Missing, MissingError, imported_without
 
 CODE = """
@@ -54,7 +57,7 @@ def annotated(x: Optional[Base], y: "int | None" = None) -> inner.Tensor:
 """
 
 
-def _imported(path: Path, text: str) -> tuple[ModuleType, tuple[str, ...]]:
+def _imported(path: Path, text: str, near: Sequence[Path] = ()) -> tuple[ModuleType, tuple[str, ...]]:
     path.write_text(text)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
@@ -66,7 +69,7 @@ def _imported(path: Path, text: str) -> tuple[ModuleType, tuple[str, ...]]:
         loader.exec_module(module)
         return module
 
-    return imported_without(run)
+    return imported_without(run, near)
 
 
 @pytest.mark.parametrize("raised", ["ImportError('no bindings')", "AttributeError('np.sctypes')"])
@@ -78,8 +81,10 @@ def test_an_installed_package_that_cannot_be_imported_is_as_good_as_missing(
     (package / "__init__.py").write_text("from . import inner\n")
     (package / "inner.py").write_text(f"raise {raised}\n")
     monkeypatch.syspath_prepend(package.parent)
-    _, without = _imported(tmp_path / "uses.py", "from broken_package.inner import shown\nimport broken_package\n")
-    assert without == ("broken_package", "broken_package.inner")
+    using = "from broken_package.inner import shown\nimport broken_package\n"
+    for near in ([], [tmp_path]):  # an environment may lie in the project
+        _, without = _imported(tmp_path / "uses.py", using, near)
+        assert without == ("broken_package", "broken_package.inner")
     with pytest.raises(type(eval(raised))):  # a file's own error is told
         _imported(tmp_path / "own.py", f"raise {raised}\n")
     path = package / "outer.py"
@@ -227,3 +232,28 @@ def test_modules_of_the_project_lie_where_its_programs_are_started(worker: Worke
     assert [outcomes[0].not_run, outcomes[0].notes] == [None, ()]
     assert [outcomes[1].not_run, outcomes[1].notes] == [None, ()]
     assert outcomes[2].not_run is None
+
+
+@pytest.mark.compiler
+def test_packages_lie_in_the_folder_that_a_program_is_started_in(worker: Worker, tmp_path: Path) -> None:
+    (tmp_path / "programs" / "fast").mkdir(parents=True)
+    (tmp_path / "started_pkg" / "layers").mkdir(parents=True)  # files in folders of its own only
+    file, layer = tmp_path / "programs" / "fast" / "step.py", tmp_path / "started_pkg" / "layers" / "scaled.py"
+    file.write_text("from started_pkg.layers.scaled import scaled\n\n\ndef f(x):\n    return scaled(x)\n")
+    layer.write_text("import tensorflow as tf\n\n\ndef scaled(x):\n    return x * float(tf.reduce_sum(x))\n")
+    target = Target(str(file), "f", roots=(str(file.parent),))
+    assert "started_pkg" in (worker.ask(target, Plan(value_sets=2), Limits()).not_run or "")
+    found = worker.ask(
+        replace(target, search=(str(tmp_path),), roots=(str(file.parent), str(tmp_path))),
+        Plan(value_sets=2, gradients=False),
+        Limits(),
+    )
+    assert found.not_run is None
+    assert [one.spots[0].path for one in found.observations] == [str(layer)]
+
+
+def test_a_file_by_itself_is_forgotten_and_what_is_installed_beside_it_is_not() -> None:
+    assert _is_own("/work/program/steps.py", "/work/")
+    assert not _is_own("/work/.venv/lib/python3/site-packages/numpy/__init__.py", "/work/")
+    assert _is_own("/venv/site-packages/program/steps.py", "/venv/site-packages/program/")
+    assert not _is_own("/other/steps.py", "/work/")

@@ -126,6 +126,26 @@ def test_what_the_user_speaks_of_is_run_instead_of_what_it_calls(package: Path) 
     assert Targets().entry(package, "positive").qualname == "Gated.call"
 
 
+def test_a_program_is_started_in_folders_above_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "here" / "programs" / "fast"
+    folder.mkdir(parents=True)
+    path = folder / "step.py"
+    path.write_text("def f(x):\n    return x\n")
+    monkeypatch.chdir(tmp_path)
+    target = Targets().at(path, "f")
+    assert target.search == tuple(map(str, (folder.parent, folder.parent.parent, tmp_path)))
+    assert target.roots == (str(folder), str(tmp_path))
+    monkeypatch.chdir("/")
+    (tmp_path / "here" / "setup.py").write_text("")  # where its project ends
+    found = Targets().at(path, "f")
+    assert (found.search, found.roots) == ((), (str(tmp_path / "here"),))
+    installed = tmp_path / "site-packages" / "step.py"
+    installed.parent.mkdir()
+    installed.write_text(path.read_text())
+    monkeypatch.chdir(tmp_path)
+    assert Targets().at(installed, "f").search == ()
+
+
 def test_the_call_of_an_object_is_called_by_the_names_that_it_has(tmp_path: Path) -> None:
     path = tmp_path / "steps.py"
     path.write_text(

@@ -11,7 +11,8 @@ from typing import Final, TypeAlias
 
 from ..findings.findings import Finding
 from ..settings.requirements import required_near
-from ..sources.packages import dotted_name, project_of
+from ..sources.checkout import Projects, folders_around
+from ..sources.packages import INSTALLED, dotted_name, project_of
 from ..sources.specs import SpecError, parse_inputs
 from ..sources.text import UnreadableSource
 from .callers import Callers
@@ -53,6 +54,7 @@ class Targets:
     _files: dict[Path, FileDefinitions] = field(default_factory=dict)
     _knowledge: Knowledge = field(default_factory=Knowledge)
     _analysed: set[Path] = field(default_factory=set)
+    _projects: Projects = field(default_factory=Projects)
     _known_callers: Callers = field(init=False)
 
     def __post_init__(self) -> None:
@@ -208,7 +210,8 @@ class Targets:
             qualname="",
             lines=(1, self._file(path).length),
             kind=PROGRAM,
-            roots=(str(project_of(path)),),
+            search=(search := self._search(path)),
+            roots=(str(project_of(path)), *search[-1:]),
             host=True,
         )
 
@@ -273,10 +276,20 @@ class Targets:
             given=_given(texts),
             made_of=_given(made_of),
             factory=next((text.removeprefix(_FACTORY) for text in texts if text.startswith(_FACTORY)), None),
-            roots=(str(project_of(path)),),
+            search=(search := self._search(path)),
+            roots=(str(project_of(path)), *search[-1:]),
             callers=tuple(islice(called_by, _MOST_CALLERS)) if outer.kind in ("function", "method") else (),
             keras=self.keras or (required.keras if required is not None else None),
         )
+
+    def _search(self, path: Path) -> tuple[str, ...]:
+        """The folders above a file's project, nearest first, in which its program may be started, as the linter has
+        them: the last holds the others."""
+        own = project_of(path)
+        if not set(INSTALLED).isdisjoint(path.parts):
+            return ()
+        around = folders_around(path.parent, self._projects, path.parent)
+        return tuple(str(folder) for folder in around if folder in own.parents)
 
     def _target_or_refusal(self, path: Path, definition: Definition) -> Target:
         """What is said of its inputs, where it cannot be used, costs this one only."""

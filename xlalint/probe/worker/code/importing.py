@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from xlalint.sources.packages import dotted_name, project_of
+from xlalint.sources.packages import INSTALLED, dotted_name, project_of
 
 from ..backends import backend
 from . import flags
@@ -42,9 +42,8 @@ class Loaded:
             if folder in sys.path:
                 sys.path.remove(folder)
         new = set(sys.modules) - self._before if self._folders else ()
-        forgotten = [
-            name for name in new if str(getattr(sys.modules[name], "__file__", None)).startswith(self._folders)
-        ]
+        files = ((name, str(getattr(sys.modules[name], "__file__", None))) for name in new)
+        forgotten = [name for name, file in files if any(_is_own(file, folder) for folder in self._folders)]
         flags.forget(forgotten)
         for name in forgotten:
             del sys.modules[name]
@@ -58,7 +57,7 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
     the same package follow soon. Names that snippets leave out (`tf`, `np`, `keras`) are there for a file by itself.
     """
     name, root = dotted_name(path)
-    folders, near, known = _put_first([*search, str(root)]), _near(path), len(sys.path)
+    folders, near, known = _put_first([str(root)]), (*_near(path), *map(Path, search)), len(sys.path)
     look_from(near)
     sys.argv[:] = [str(path)]  # a program reads its own options, of which none are given
     try:
@@ -95,6 +94,11 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
         raise LoadError(f"{type(error).__name__}: {first_line(error)}") from error
+
+
+def _is_own(file: str, folder: str) -> bool:
+    """Whether a file is in a folder, and in no package that is installed there."""
+    return file.startswith(folder) and set(INSTALLED).isdisjoint(Path(file[len(folder) :]).parts)
 
 
 def _near(path: Path) -> tuple[Path, ...]:

@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NoReturn, TypeVar
@@ -147,8 +148,13 @@ def _holder(error: ImportError, near: Sequence[Path]) -> str | None:
     name = error.name if isinstance(error, ModuleNotFoundError) else None
     if not name or "." in name or _NEEDED.match(name):
         return None
-    folders = (str(one) for one in near if (one / f"{name}.py").is_file() or any((one / name).glob("*.py")))
+    folders = (str(one) for one in near if (one / f"{name}.py").is_file() or _has_files(one / name))
     return next((one for one in folders if one not in sys.path), None)
+
+
+def _has_files(folder: Path) -> bool:
+    """Whether a folder is a package, which may have no files but in folders of its own."""
+    return any(chain(folder.glob("*.py"), folder.glob("*/*.py")))
 
 
 def _lacked(error: Exception, near: Sequence[Path]) -> tuple[str, Callable[[], Callable[[], None]] | None]:
@@ -182,7 +188,8 @@ def _broken(error: Exception, near: Sequence[Path]) -> str:
 
 
 def _is_of_others(file: Path, near: Sequence[Path]) -> bool:
-    return not set(INSTALLED).isdisjoint(file.parts) and not any(folder in file.parents for folder in near)
+    inside = (file.relative_to(folder).parts for folder in near if folder in file.parents)
+    return not any(set(INSTALLED).isdisjoint(parts) for parts in (file.parts, *inside))
 
 
 def _module(name: str) -> Callable[[], None]:

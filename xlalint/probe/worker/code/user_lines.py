@@ -30,6 +30,7 @@ _OUTER: Final = "tf2xla conversion failed while converting"
 # TensorFlow's own functions, which AutoGraph converts and then takes for the user's.
 _WRAPPERS: Final = ("bound_method_wrapper", "autograph_handler")
 _GRADIENT: Final = "gradient_tape/"
+_LIBRARY: Final = f"{Path(linecache.__file__).parent}/"
 _PLACE: Final = ("lineno", "colno", "end_lineno", "end_colno")  # of a frame in a traceback
 
 
@@ -45,6 +46,8 @@ class UserLines:
         """Whether a file is the user's."""
         if path in self.moved:
             return True
+        if path.startswith(_LIBRARY):
+            return False  # Python's own, wherever it lies
         for root in self._roots:
             if path == root:
                 return True
