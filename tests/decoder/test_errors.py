@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from xlalint.cli import run
 from xlalint.decoder.answers import Answer, explain_log
 from xlalint.decoder.log import parse, read
-from xlalint.decoder.patterns import PATTERNS
+from xlalint.facts.errors import PATTERNS
 from xlalint.facts.families import rules_about
 from xlalint.findings.codes import rule_names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xlalint.decoder.patterns import PATTERNS
+from xlalint.facts.errors import PATTERNS
 
 
 @pytest.mark.parametrize(

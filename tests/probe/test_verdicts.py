@@ -372,6 +372,42 @@ def test_what_only_the_probe_saw_is_linked_to_the_rule_that_speaks_of_it(
     assert only.message.startswith(f"{said}, and ")
 
 
+_CREATES = "ValueError: tf.function only supports singleton tf.Variables created on the first call"
+_VARIABLE: dict[str, object] = {"code": "XLA409", "name": "variable-inside"}
+
+
+@pytest.mark.parametrize(
+    ("found", "lines", "said"),
+    [
+        ([], (10,), "XLA409 is about such errors, but did not find this one"),
+        ([{"line": 4, **_VARIABLE}], (10,), "XLA409 reports line 4"),
+        ([{"line": 4, **_VARIABLE}, {"line": 9}], (10,), "XLA409 reports line 4"),
+        ([{"line": 4}], (10,), "XLA409 is about such errors, but did not find this one"),
+        ([{"line": 30, **_VARIABLE}], (10, 20), "XLA409 reports line 30"),  # on the way there
+        ([{"line": 90, **_VARIABLE}], (10, 20), "XLA409 is about such errors, but did not find this one"),
+        ([{"line": 7, "path": "b.py", **_VARIABLE}], (10,), "XLA409 is about such errors, but did not find this one"),
+    ],
+)
+def test_an_error_is_linked_to_the_rule_that_it_is_known_to_be_about(
+    file: Path, found: list[dict[str, object]], lines: tuple[int, ...], said: str
+) -> None:
+    observation = replace(seen(file, FAILS, *lines), text=_CREATES)
+    findings = [finding(effect=Effect.TPU, **more) for more in found]  # type: ignore[arg-type]
+    report = judge(file, Outcome(calls=EQUAL, observations=(observation,)), *findings)
+    [only] = [one for one in report.findings if one.code == PROBE_ONLY]
+    assert only.message.startswith(f"{said}, and ")
+
+
+def test_a_link_to_another_file_names_it(file: Path) -> None:
+    other = file.with_name("b.py")
+    spots = (Spot(str(file), 10), Spot(str(other), 5))
+    observation = replace(seen(file, FAILS), spots=spots, text=_CREATES)
+    made = finding(7, Effect.TPU, path="b.py", code="XLA409", name="variable-inside")
+    report = judge(file, Outcome(calls=EQUAL, observations=(observation,)), made)
+    [only] = [one for one in report.findings if one.code == PROBE_ONLY]
+    assert only.message.startswith("XLA409 reports b.py:7, and ")
+
+
 @pytest.mark.parametrize(("api", "confirmed"), [("tf.sparse.reshape", False), ("tf.reshape", True)])
 def test_a_missing_kernel_is_not_confirmed_by_compilations(file: Path, api: str, confirmed: bool) -> None:
     report = judge(file, Outcome(calls=EQUAL, observations=(seen(file, RECOMPILES, 10),)), finding(10, api=api))

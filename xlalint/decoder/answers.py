@@ -10,14 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from ..facts.errors import PATTERNS
+from ..facts.errors.forms import forms_of
+from ..facts.errors.pattern import UNLIKELY, Candidate, Pattern
 from ..findings.codes import rule_names
 from ..findings.findings import Finding
 from ..sources.text import UnreadableSource, read_bytes
-from .forms import forms_of
 from .log import Frame, Kind, Log, parse
 from .operations import LISTED, UNSUPPORTED, UNSUPPORTED_LIST, operation_error
-from .pattern import UNLIKELY, Candidate, Pattern
-from .patterns import PATTERNS
 
 # How far from a line of the traceback a finding may stand that explains it: a tensor is kept here and used there.
 _NEAR: Final = 25

@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 from ..facts import tables
+from ..facts.errors.pattern import Candidate, Pattern, wording
 from ..facts.families import NO_KERNEL, family
 from ..facts.kernels import listed
-from .pattern import Candidate, Pattern, wording
 
 # Kernels are missing; TensorFlow 1 lists the operations only.
 UNSUPPORTED_LIST: Final = wording(

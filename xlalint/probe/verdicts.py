@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from ..facts.errors.meant import candidates_of
 from ..facts.families import family
 from ..findings.codes import PROBE_ONLY, rule_names
 from ..findings.findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
@@ -46,6 +47,7 @@ NOT_RUN: Final = "not run"
 _LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
 _BRANCH: Final = "branch-on-tensor"
 _LEAVING: Final = "leave-loop-on-tensor"
+_NEAR: Final = 25  # lines: a value is made here and used there
 _EMULATED: Final = "a TPU computes with 32 bits, and uses several such numbers for one"
 
 
@@ -158,17 +160,32 @@ class _Places:
 
     def spoken(self, one: _Seen, spot: Spot) -> str:
         """Which rule speaks of what was seen at a place, though no finding is there: of the line above or below, of
-        the same operation elsewhere in the function, or of the operation as such."""
-        target, made = one.run.target, frozenset(one.observation.ops)
-        first, last = target.lines if target.file == spot.path else (1, 0)
-        here = [it for it in self._findings if it.effect is not None and os.path.abspath(it.path) == spot.path]
-        beside = (it for it in here if it.span.line - 1 <= spot.line <= it.span.end_line + 1)
-        alike = (it for it in here if first <= it.span.line <= last and made.intersection(ops_of(it.api)))
-        if (finding := next(chain(beside, alike), None)) is not None:
-            return f"{finding.code} reports line {finding.span.line}"
-        codes = [family(op).code for op in one.observation.ops] if one.observation.lacking else []
-        if (code := next(filter(None, codes), None)) is not None:
+        the same operation or error elsewhere in the function or on the way there, or of such things at all."""
+        target, observation, made = one.run.target, one.observation, frozenset(one.observation.ops)
+        spots = observation.spots or (spot,)
+        lines = {it.path: self.statements.lines(it.path, it.line) for it in reversed(spots)}
+        here = [it for it in self._findings if it.effect is not None and os.path.abspath(it.path) in lines]
+        codes = [it.code for it in candidates_of(observation.text, line_at(spot))] if observation.kind == FAILS else []
+
+        def beside(finding: Finding) -> bool:
+            first, last = lines[os.path.abspath(finding.path)]
+            return finding.span.line - 1 <= last and first <= finding.span.end_line + 1
+
+        def within(finding: Finding) -> bool:
+            path, (first, last) = os.path.abspath(finding.path), target.lines
+            near = any(it.path == path and abs(it.line - finding.span.line) <= _NEAR for it in spots)
+            return near or (path == target.file and first <= finding.span.line <= last)
+
+        said = (it for it in here if it.code in codes and (beside(it) or within(it)))
+        alike = (it for it in here if made.intersection(ops_of(it.api)) and within(it))
+        if (finding := next(chain(said, filter(beside, here), alike), None)) is not None:
+            at = "" if os.path.abspath(finding.path) == spot.path else f"{display_path(Path(finding.path))}:"
+            return f"{finding.code} reports {at or 'line '}{finding.span.line}"
+        kernels = [family(op).code for op in observation.ops] if observation.lacking else []
+        if (code := next(filter(None, kernels), None)) is not None:
             return f"{code} is about such operations, but did not find this one"
+        if codes:
+            return f"{codes[0]} is about such errors, but did not find this one"
         return "no rule reports this line"
 
     def _meant(self, observation: Observation, spot: Spot, backend: str) -> list[int]:
@@ -290,12 +307,17 @@ def _statement(spot: Spot, statements: Statements) -> Span:
     return Span(first, 1, last + 1, 1)
 
 
-def _line_of(spot: Spot) -> Span:
-    """The text of a line; its first column where the file is gone."""
+def line_at(spot: Spot) -> str:
+    """The text of a line; nothing where the file is gone."""
     try:
-        text = Path(spot.path).read_text("utf-8", "replace").splitlines()[spot.line - 1]
+        return Path(spot.path).read_text("utf-8", "replace").splitlines()[spot.line - 1]
     except (OSError, IndexError):
-        text = ""
+        return ""
+
+
+def _line_of(spot: Spot) -> Span:
+    """The extent of the text of a line; its first column where the file is gone."""
+    text = line_at(spot)
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     return Span(spot.line, start + 1, spot.line, max(end, start) + 1)
 

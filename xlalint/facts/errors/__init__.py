@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..pattern import Pattern
 from . import devices, jax, shapes, surroundings, tracing
+from .pattern import Pattern
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     *surroundings.PATTERNS,

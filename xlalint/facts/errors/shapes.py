@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from ..pattern import Pattern, candidate, wording
+from .pattern import Pattern, candidate, wording
 
 _BOUNDED: Final = (
     "A selection by data (a boolean mask, one-argument `tf.where`, `tf.unique`) returned a tensor with a bounded"

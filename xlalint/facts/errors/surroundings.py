@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..pattern import Pattern, wording
+from .pattern import Pattern, wording
 
 _LESS: Final = (
     "Use a smaller batch or accumulated gradients; bfloat16 (keras.mixed_precision.set_global_policy);\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ..pattern import Pattern, candidate, wording
+from .pattern import Pattern, candidate, wording
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     # -- variables, resources, devices

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ..pattern import Pattern, candidate, wording
+from .pattern import Pattern, candidate, wording
 
 # Functions of two tensors, whose first argument decides the dtype.
 _CALLED_WITH_TWO: Final = "|".join(

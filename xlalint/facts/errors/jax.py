@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..pattern import Pattern, candidate, wording
+from .pattern import Pattern, candidate, wording
 
 _ERRORS: Final = "https://docs.jax.dev/en/latest/errors.html#jax.errors."
 _NO_VALUE: Final = "While JAX traces a function, its arrays are tracers: they have a shape and a dtype, and no value."
