@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from xlalint.findings.findings import Effect, Finding, FindingContext, Report, Severity, Span, TrailStep
-from xlalint.probe.guessed import GUESSED, sized_by_guess
+from xlalint.probe.guessed import GUESSED, passes_guess, sized_by_guess
 from xlalint.probe.protocol import FAILS, RECOMPILES, Observation, Outcome, Spot
 from xlalint.probe.target import Given, Target
 from xlalint.probe.verdicts import Run, judged
@@ -37,6 +37,7 @@ def four(boxes, size=3, switch=None):
     left, top, right, bottom = boxes
     some = tf.range(size)
     many = np.mean(boxes)
+    rows = some.shape[0]
     inner(boxes)
     return some if switch else left
 
@@ -217,6 +218,13 @@ def test_a_size_that_the_probe_gave_a_number_is_no_guess(tmp_path: Path) -> None
     assert sized_by_guess(str(_written(tmp_path, "x, 3")), span, _target(tmp_path), Outcome(inputs=("size: i32[]",)))
 
 
+@pytest.mark.parametrize(("given", "guess"), [("i32[]", True), ("i32[4]", False), ("3", False)])
+def test_what_one_number_leads_to_is_a_guess(tmp_path: Path, given: str, guess: bool) -> None:
+    span = _span("some.shape[0]", "rows =")
+    outcome = Outcome(inputs=(f"size: {given}",))
+    assert passes_guess(str(_written(tmp_path, "x, 3")), span, _target(tmp_path), outcome) is guess
+
+
 @pytest.mark.parametrize(("passed", "status"), [("[x]", "open"), ("unknown(x)", "open"), ("tf.abs(x)", "confirmed")])
 def test_what_numpy_is_given(tmp_path: Path, passed: str, status: str) -> None:
     assert _status(tmp_path, NUMPY, step="import tensorflow as tf\n" + FOUR.replace("PASSED", passed))[0] == status
@@ -231,6 +239,8 @@ def test_what_numpy_is_given(tmp_path: Path, passed: str, status: str) -> None:
         (["return len", "    inner(b"], "[x, x]", {}, False),  # on the way to another function
         (["return len", "    inner(b"], "tf.abs(x)", {}, True),
         (["return some"], "x, 3", {}, False),  # the switch is what it is by default
+        (["rows ="], "x, 3", {}, False),  # what a size leads to
+        (["rows ="], "x, tf.size(x)", {}, True),
         (["some ="], "x, 3", {"kind": RECOMPILES, "per": "value"}, False),
         (["some ="], "x, unknown(x)", {"kind": RECOMPILES, "per": "value"}, True),
     ],
@@ -246,7 +256,7 @@ def test_what_only_the_probe_saw_is_told_where_it_holds_for_what_is_passed(
 
 
 def _target(folder: Path) -> Target:
-    return Target(str(folder / "losses.py"), "four", (20, 25))
+    return Target(str(folder / "losses.py"), "four", (20, 26))
 
 
 def _written(folder: Path, passed: str) -> Path:

@@ -88,13 +88,16 @@ def reads_guess(path: str, span: Span, target: Target, outcome: Outcome) -> bool
 
 
 def passes_guess(path: str, span: Span, target: Target, outcome: Outcome) -> bool:
-    """Whether a stretch of text passes on a parameter that is a tensor by guess."""
+    """Whether a stretch of text passes on a parameter that is a tensor by guess, or what comes from one of one number,
+    which may be a size."""
     function = _driven(path, span, target, outcome)
     if function is None:
         return False
     names = {name for node in _inside(function, span) for name in names_in(node)}
+    behind = {name for value in assigned(function, names) for name in names_in(value)}
     calls = _Calls(path, function, outcome)
-    guessed = names.intersection(parameters(function))
+    numbers = {name for name, spec in _given_tensors(outcome).items() if not spec.dims}
+    guessed = (names | behind & numbers).intersection(parameters(function))
     return any(calls.leave_open(name) for name in guessed if not _is_annotated(function, name))
 
 
@@ -121,14 +124,14 @@ def _driven(path: str, span: Span, target: Target, outcome: Outcome) -> PythonFu
     return function_around(path, span.line)
 
 
-def _given_tensors(outcome: Outcome) -> set[str]:
-    """The parameters that the probe passed tensors for."""
-    found = set()
+def _given_tensors(outcome: Outcome) -> dict[str, Spec]:
+    """The parameters that the probe passed tensors for, with what these were."""
+    found = {}
     for one in outcome.inputs:
         name, _, text = one.partition(": ")
         with suppress(SpecError):
-            if isinstance(parse_form(text), Spec):
-                found.add(name)
+            if isinstance(spec := parse_form(text), Spec):
+                found[name] = spec
     return found
 
 

@@ -22,6 +22,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(
         wording(
             r"failed to lift variable creations out of this tf\.function"
+            r"|Unable to lift tensor <tf\.Tensor"
             r"|tf\.function-decorated function tried to create variables on non-first call"
             r"|tf\.function only supports singleton tf\.Variables"
             r"|Initializer for variable (?:\S+ )?is from inside a control-flow construct"
