@@ -354,6 +354,17 @@ class Pyramid:
             found = tf.exp(found) + self.images[one]
         return found
 
+class Bottleneck:
+    def __init__(self, depth, size):
+        self.depth, self.size = depth, size
+
+    def narrowed(self, x):
+        if self.size > self.depth:
+            x = tf.sin(x)
+        elif self.size < self.depth:
+            x = tf.cos(x)
+        return x
+
 def gathered(x, ids):
     if x.shape[0] == 0:
         return x
@@ -382,6 +393,9 @@ def test_what_reaches_the_lines_in_question(driver: Driver, tmp_path: Path) -> N
     assert wanted[0] in found["reached"]
     for setting in ("steps", "scale", "start"):  # all that the file reads of what is kept
         assert f"{setting}=" in found["how"]
+    for function in ("sin", "cos"):  # one size is to be larger than another
+        line = lines.index(f"            x = tf.{function}(x)") + 1
+        assert line in driver("Bottleneck.narrowed", str(file), wanted=(line,))["reached"]
     assert "size: 4" in driver("Shown.shown", str(file))["how"]  # which the base asks for
     assert driver("Fixed.fixed", str(file))["how"].startswith("Fixed().fixed")
     # A number is a tensor where some caller passes one, and a finding asks what becomes of it.

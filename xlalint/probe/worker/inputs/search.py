@@ -297,12 +297,13 @@ class Search:
 
     def _beside(self, assignment: Assignment, attempt: Attempt) -> tuple[Assignment, Attempt]:
         """The numbers next to a whole number that the call gets, where one reaches more of the wanted lines: it may be
-        the last of the steps that there are."""
+        the last of the steps that there are. An object's own may be sizes, of which one is to be larger than another.
+        """
         for position, slot in enumerate(self.slots):
             value = one.value if isinstance(one := assignment[position], Literal) else None
-            if type(value) is not int or slot.fixed or slot.group != "call":
+            if type(value) is not int or slot.fixed:
                 continue
-            for number in (value - 1, value + 1):
+            for number in (value - 1, value + 1) if slot.group == "call" else (2 * value, value // 2):
                 if self.wanted <= attempt.reached or self._is_over():
                     return assignment, attempt
                 other = (*assignment[:position], Literal(number), *assignment[position + 1 :])
