@@ -168,7 +168,13 @@ def filtered(value: Value, keep: Callable[[Variation], bool]) -> Value:
 
     def sift(leaf: Value) -> Value:
         match leaf:
-            case Tensor(varies=(_, *_)) | Structure(varies=(_, *_)) | Array(varies=(_, *_)) | Static(varies=(_, *_)):
+            case (
+                Tensor(varies=(_, *_))
+                | Structure(varies=(_, *_))
+                | Array(varies=(_, *_))
+                | Static(varies=(_, *_))
+                | Unknown(varies=(_, *_))
+            ):
                 return replace(leaf, varies=tuple(filter(keep, leaf.varies)))
             case _:
                 return leaf
@@ -364,8 +370,9 @@ def cut(value: Value, index: tuple[Value, ...], location: Location, *, looped: b
         if axis == 0 and item.start is None and (fills_batches(count) or takes_rest(count)):
             found = (*found, Variation(EVEN, location, axis))
         start, stop = variations_of(item.start), variations_of(item.stop)
-        alone = tuple(each for each in (*start, *stop) if (each in start) != (each in stop))
-        if alone and (set(start) <= set(stop) or set(stop) <= set(start)):
+        lower, upper = ({each.location for each in bound} for bound in (start, stop))
+        alone = tuple(each for each in (*start, *stop) if each.location in lower ^ upper)
+        if alone and (lower <= upper or upper <= lower):
             found = (*found, Variation("cut", location, axis, alone[0].shapes))
         elif any(each.detail == STEPS for each in start):
             found = (*found, Variation("last batch", location, axis, 2))

@@ -46,6 +46,7 @@ from . import asked_backends
 from .contexts import NOT_TRACED
 from .frames import Frame
 from .interface import Interpreter
+from .whole_sides import keep_whole
 
 _IDENTITY: Final = (cst.Is, cst.IsNot)
 _SAME_CLASS: Final = (cst.Is, cst.Equal, cst.In)
@@ -99,6 +100,7 @@ def _by_name(interpreter: Interpreter, frame: Frame, test: cst.Name, outcome: bo
 def _by_comparison(interpreter: Interpreter, frame: Frame, test: cst.Comparison, outcome: bool) -> None:
     if interpreter.project.files.jax:
         asked_backends.by_comparison(interpreter, frame, test, outcome)
+    keep_whole(frame, test, outcome)
     target, *further = test.comparisons
     if isinstance(test.left, cst.Name) and isinstance(target.operator, _IDENTITY) and not further:
         other = target.comparator

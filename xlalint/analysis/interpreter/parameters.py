@@ -155,7 +155,7 @@ class Parameters(Interpreter):
                     given = said
             # The names of the caller mean nothing here; that it is unknown still does.
             if isinstance(given, Unknown):
-                return Unknown(frozenset((name,)), given.compared)
+                return Unknown(frozenset((name,)), given.compared, varies=given.varies)
             if isinstance(given, Structure):
                 return replace(given, parameter=parameter)
             return _as_placeholder(given) if crossing else given
@@ -302,8 +302,8 @@ def _as_placeholder(value: Value) -> Value:
     match value:
         case Tensor():
             return value.with_(dependence=Dependence.VALUE, carried=False, mixed=False)
-        case Array(dtype):
-            return Tensor(Dependence.VALUE, dtype)
+        case Array(dtype, varies=varies):
+            return Tensor(Dependence.VALUE, dtype, varies=varies)
         case Sequence(kind, tuple(items)):
             return Sequence(kind, tuple(map(_as_placeholder, items)))
         case _:

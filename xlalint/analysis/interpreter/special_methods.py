@@ -6,8 +6,11 @@ from collections.abc import Sequence as Ordered
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.counts import rounds_up
 from ..domain.joins import join_all
+from ..domain.kinds import rows_of
 from ..domain.values import STATIC, Instance, Member, OneOf, Sequence, Static, Value
+from ..domain.varying_shapes import STEPS
 from .frames import Arguments, Frame
 from .interface import Interpreter, method_value
 
@@ -86,11 +89,13 @@ class SpecialMethods(Interpreter):
                 return found
         return None
 
-    def _items(self, frame: Frame, owner: Instance, node: cst.CSTNode) -> tuple[Value, ...] | None:
+    def _items(
+        self, frame: Frame, owner: Instance, length: Value | None, node: cst.CSTNode
+    ) -> tuple[Value, ...] | None:
         """What an object holds that says how much, and gives it by index."""
-        match self.special(frame, owner, "__len__", (), node):
-            case Static(int() as length) if 0 < length <= _TOLD_APART:
-                read = [self.special(frame, owner, "__getitem__", (Static(at),), node) for at in range(length)]
+        match length:
+            case Static(int() as count) if 0 < count <= _TOLD_APART:
+                read = [self.special(frame, owner, "__getitem__", (Static(at),), node) for at in range(count)]
                 return tuple(item for item in read if item is not None) or None
             case _:
                 return None
@@ -101,9 +106,12 @@ class SpecialMethods(Interpreter):
             case Instance(cls):
                 made = self.special(frame, value, "__iter__", (), node)
                 if made is None and cls.find("__next__") is None:
-                    if (items := self._items(frame, value, node)) is not None:
+                    length = self.special(frame, value, "__len__", (), node)
+                    if (items := self._items(frame, value, length, node)) is not None:
                         return Sequence("list", items)
-                    item = self.special(frame, value, "__getitem__", (STATIC,), node)
+                    up = length is not None and rounds_up(rows_of(length))
+                    index = self.counter(frame, node, detail=STEPS) if up else STATIC
+                    item = self.special(frame, value, "__getitem__", (index,), node)
                     return value if item is None else Sequence("list", None, item)
                 item = self.special(frame, value if made is None else made, "__next__", (), node)
                 return Sequence("list", None, item) if item is not None else value if made is None else made

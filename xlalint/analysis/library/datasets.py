@@ -37,15 +37,8 @@ TABLE: Final = "table"  # and of one that is read from tables of text, which is 
 # The methods of an image generator that make batches, with the position of their size.
 _FLOWS: Final = {"flow": 2, "flow_from_dataframe": 9, "flow_from_directory": 5}
 # Functions that batch what they make, in batches of 32 unless they are told otherwise, the last one of what remains.
-_BATCHING: Final = frozenset(
-    f"keras.utils.{name}"
-    for name in (
-        "audio_dataset_from_directory",
-        "image_dataset_from_directory",
-        "text_dataset_from_directory",
-        "timeseries_dataset_from_array",
-    )
-)
+OF_FOLDERS: Final = frozenset(f"keras.utils.{kind}_dataset_from_directory" for kind in ("audio", "image", "text"))
+_BATCHING: Final = OF_FOLDERS | {"keras.utils.timeseries_dataset_from_array"}
 # The arguments of steps that say how many rows there are.
 ROWS_OF_STEPS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("batch", "padded_batch", "ragged_batch", "rebatch"), ("batch_size",)),

@@ -88,6 +88,7 @@ METHODS: Final = {
         """,
         "none": "chmod mkdir rmdir symlink_to touch unlink",
     },
+    "tensorflow_datasets.builder": {"unknown": "as_dataset"},
     "tf.DType": {"static": "is_compatible_with limits"},
     "tf.TensorArray": {
         "like/same": "read concat",

@@ -34,6 +34,7 @@ from ..library.dtypes import named_dtype
 from ..library.public_datasets import examples_of, splits_of
 
 _SPLIT: Final = "tensorflow_datasets.Split."
+_BUILDER: Final = "tensorflow_datasets.builder"
 _FEATURE: Final = "tf.io.FixedLenFeature"
 _TRANSFORMATIONS: Final = "tf.data.experimental."
 # What `apply` is passed, and the methods of datasets that do the same to the shapes of the elements.
@@ -204,37 +205,70 @@ def _load(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
     """`tfds.load(name, split=..)`: a dataset for each split that is asked for, or a dict of all: of single examples, or
     of batches of these. All of them in one batch are no dataset."""
     size = arguments.get(3, "batch_size") or NONE
-    if size == Static(-1):
-        return None
-    match arguments.get(0, "name"):
-        case Static(constant=str() as name):
-            pass
-        case _:
-            name = ""
-
-    def of_split(split: Value) -> ApiObject:
-        examples = _examples(name, split)
-        return examples if size == NONE else pipelines.loaded_in_batches(examples, size, Location(frame.unit, node))
-
-    loaded: Value
-    match _split(arguments.get(1, "split")):
-        case None | Static(None):
-            loaded = Dict({split: of_split(Static(split)) for split in splits_of(name)}, of_split(NONE))
-        case Sequence(kind, tuple(items)):
-            loaded = Sequence(kind, tuple(of_split(_split(item) or NONE) for item in items))
-        case Sequence():
-            loaded = Sequence("list", None, of_split(NONE))
-        case Static() as split:  # where nobody knows what it says, it says one split all the same
-            loaded = of_split(split)
-        case _:
-            return None
+    loaded = _splits(arguments.get(0, "name"), arguments.get(1, "split"), size, Location(frame.unit, node))
     match arguments.keywords.get("with_info"):
         case None | Static(False):
             return loaded
-        case Static(True):
+        case Static(True) if loaded is not None:
             return Sequence("tuple", (loaded, UNKNOWN))
         case _:
             return None
+
+
+def _builder(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`tfds.builder(name)`."""
+    return ApiObject(_BUILDER, payload=arguments.get(0, "name"))
+
+
+def _built(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`builder.as_dataset(split=..)`: what `tfds.load` makes of it."""
+    match owner:
+        case ApiObject(api=api_name, payload=name) if api_name == _BUILDER:
+            size = arguments.get(1, "batch_size") or NONE
+            return _splits(name, arguments.get(0, "split"), size, Location(frame.unit, node))
+        case _:
+            return None
+
+
+def _splits(name: Value | None, wanted: Value | None, size: Value, location: Location) -> Value | None:
+    """The splits of a data set that are asked for, or a dict of all. All examples in one batch are no dataset."""
+    if size == Static(-1):
+        return None
+    match name:
+        case Static(constant=str() as text):
+            pass
+        case _:
+            text = ""
+
+    def of_split(split: Value) -> ApiObject:
+        examples = _examples(text, split)
+        return examples if size == NONE else pipelines.loaded_in_batches(examples, size, location)
+
+    match _split(wanted):
+        case None | Static(None):
+            return Dict({split: of_split(Static(split)) for split in splits_of(text)}, of_split(NONE))
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(of_split(_split(item) or NONE) for item in items))
+        case Sequence():
+            return Sequence("list", None, of_split(NONE))
+        case Static() as split:  # where nobody knows what it says, it says one split all the same
+            return of_split(split)
+        case _:
+            return None
+
+
+def _both_halves(name: str) -> FunctionModel:
+    """What reads a folder, of which it returns both halves where `subset="both"` asks for them."""
+
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+        if arguments.keywords.get("subset") != Static("both"):
+            return None
+        half = pipelines.made(name, arguments.keywords, Location(frame.unit, node))
+        return Sequence("tuple", (half, half))
+
+    return handle
 
 
 def _split(value: Value | None) -> Value | None:
@@ -284,6 +318,8 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.io.parse_example": _parsed,
     "tf.io.parse_single_example": _parsed,
     "tensorflow_datasets.load": _load,
+    _BUILDER: _builder,
+    **{name: _both_halves(name) for name in pipelines.OF_FOLDERS},
     **{f"{_TRANSFORMATIONS}{name}": _transformation(name) for name in _METHODS_OF},
     "tf.py_function": _on_host,
     "tf.numpy_function": _on_host,
@@ -305,6 +341,7 @@ METHODS: Final[dict[str, MethodModel]] = {
     "tf.data.Dataset.flat_map": _dataset_of_datasets,
     "tf.data.Dataset.group_by_window": _dataset_windows,
     "tf.data.Dataset.interleave": _dataset_of_datasets,
+    ".as_dataset": _built,
     ".map": _dataset_map,
     ".distribute_datasets_from_function": _from_function,
     ".experimental_distribute_datasets_from_function": _from_function,

@@ -26,8 +26,9 @@ from ..domain.values import (
     Tensor,
     Unknown,
     Value,
+    Variation,
 )
-from ..domain.varying_shapes import is_counted, of_sizes, variations_of
+from ..domain.varying_shapes import LAST, STEPS, is_counted, of_sizes, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.counting import rows
@@ -124,6 +125,8 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
             sizes = of_sizes(varies)
             if sizes and all(map(is_counted, sizes)):  # it has the length of the list that it is made of
                 return Static(varies=sizes)
+            if sizes and all(each.kind == LAST for each in sizes):
+                return Static(varies=tuple(Variation("number", each.location, detail=LAST) for each in sizes))
             return interpreter.number(frame, node) if sizes else STATIC
 
 
@@ -142,12 +145,22 @@ def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
 
 
 def _arange(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
-    """The array of the numbers of a range that goes in steps; of others as of any array."""
+    """The array of the numbers of a range that goes in steps, or of a window that moves along; of others as of any
+    array."""
     bounds = arguments.positional
+    if frame.context.kind in NOT_TRACED and len(bounds) == 2 and (moved := _moved(*bounds)):
+        last = (Variation(LAST, Location(frame.unit, node), axis=0, shapes=2),)
+        return Array("int", varies=last if any(each.detail == STEPS for each in moved) else ())
     whole = not any(isinstance(bound, Static) and isinstance(bound.constant, float) for bound in bounds)
     if len(bounds) < 3 or not whole or any(map(variations_of, bounds)) or not _leaves_a_rest(frame, arguments, node):
         return None
     return Array("int", steps=True)
+
+
+def _moved(start: Value, stop: Value) -> tuple[Variation, ...]:
+    """What moves both bounds of a range alike, so that it is as long each time."""
+    first, last = (bound.varies if isinstance(bound, Static) else () for bound in (start, stop))
+    return first if set(first) == set(last) else ()
 
 
 def _leaves_a_rest(frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> bool:
