@@ -20,7 +20,7 @@ from tests import ROOT, sampling
 from xlalint.measuring.registry import installed
 
 RECORD: Final = Path(__file__).with_name("asked.json")
-SAMPLE: Final = 8  # of the claims of one test
+SAMPLE: Final = 4  # of the claims of one test
 _DECISIVE: Final = ("tensorflow", "tensorflow-cpu", "keras", "jax", "jaxlib")  # packages
 _READ: Final = frozenset((".py", ".json"))
 

@@ -153,7 +153,7 @@ def programs(draw: st.DrawFn) -> bytes:
     return mark + text.replace("\n", newline).encode(encoding)
 
 
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=30, deadline=None)
 @given(programs())
 def test_a_fixed_file_is_python_and_has_nothing_left_to_fix(data: bytes) -> None:
     settings = Settings(unsafe_fixes=True)

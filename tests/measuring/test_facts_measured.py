@@ -17,7 +17,7 @@ from xlalint.facts.tables import ApiFact
 from xlalint.measuring.driver import Driver
 
 Essence: TypeAlias = tuple[str, str, tuple[str, ...], bool, str, str]
-SAMPLE: Final = 12  # callables
+SAMPLE: Final = 6  # callables
 # Some calls leave the process in a state that changes others, and some programs with bounded dynamic shapes crash XLA
 # now and then: what differs is measured in a fresh process.
 ATTEMPTS: Final = 3

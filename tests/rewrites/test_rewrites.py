@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from .programs import PROGRAMS
 from .trial import Counts, Program, tried
 
-PROGRAMS_EACH = 6
+PROGRAMS_EACH = 4
 
 
 @pytest.mark.compiler

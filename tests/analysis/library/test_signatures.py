@@ -22,7 +22,7 @@ from xlalint.measuring.signatures import Moves, calls
 
 TABLE: Final = json.loads((FOLDER / "signatures.json").read_text(encoding="utf-8"))
 PLACE: Any = object()  # results only carry it along
-SAMPLE: Final = 12  # callables
+SAMPLE: Final = 6  # callables
 
 
 # -- other calls ------------------------------------------------------------------------------------------------------
