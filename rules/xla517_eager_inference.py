@@ -21,6 +21,7 @@ step once for each shape, but builds a pipeline for each call.
 ## Not flagged
 - Calls under a condition, or in a loop that trains: those belong to XLA506.
 - Loops that are written to run a few times, and `predict` in a loop over models.
+- `predict_on_batch`, and models that become part of another one, `keras.Model(inputs, outputs)`.
 - Information only: `while` loops, such as over the frames of a camera, and loops that need each result to go on.
 
 ## Fix safety
@@ -206,6 +207,30 @@ for seed in range(9, 90, 9):
             Runs(),
             target="tpu",
             why="another model each time",
+        ),
+        Good(
+            f"""{MODEL}
+def pyramid(levels):
+    inputs = [tf.keras.Input((3,)) for _ in range(levels)]
+    found = []
+    for level in inputs:
+        found.append(model(level))
+    return tf.keras.Model(inputs, tf.keras.layers.Add()(found))
+
+print(pyramid(20).count_params())
+""",
+            Runs(),
+            target="tpu",
+            why="the model becomes part of another one",
+        ),
+        Good(
+            f"""{MODEL}
+for x in data:
+    print(model.predict_on_batch(x))
+""",
+            Runs(),
+            target="tpu",
+            why="batch by batch, without a pipeline",
         ),
     )
 

@@ -94,7 +94,10 @@ def _event(
     calls = [
         each
         for each in direct
-        if each.done.act in _CALLS and not _conditions(each, key) and is_of_iteration(each.at.node, loop)
+        if each.done.act in _CALLS
+        and not _conditions(each, key)
+        and is_of_iteration(each.at.node, loop)
+        and not _is_part_of_model(summary, each.at)
     ]
     acts = steps or calls
     within = {each.around[: each.loop] for each in inside if each.done.act in _INTERESTING and each.loop > len(key)}
@@ -128,6 +131,13 @@ def _event(
     predicts = all(each.done.act is Act.PREDICT for each in calls)
     unbounded = isinstance(loop, cst.While)
     return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, needed, unbounded)
+
+
+def _is_part_of_model(summary: Summary, call: Location) -> bool:
+    """Whether the function makes a model behind a call, `keras.Model(inputs, outputs)`: it is called while that is put
+    together, and computes nothing. What stands at the top of a notebook may be of another cell."""
+    made = (done.location for done in summary.done if done.act is Act.BUILD and summary.function is not None)
+    return any(place.line > call.line for place in made)
 
 
 def _reached(

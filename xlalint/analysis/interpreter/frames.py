@@ -176,6 +176,7 @@ class Act(StrEnum):
     FIT = "fit"  # Keras trains
     MODEL = "model"  # it calls a model, operation by operation
     PREDICT = "predict"  # Keras predicts
+    BUILD = "build"  # it makes a model of its inputs and outputs: what was called before it, is part of it
     ELSEWHERE = "elsewhere"  # it calls what is not known, or has nothing to do with TensorFlow
 
 

@@ -11,16 +11,18 @@ from ..library.keras_2 import ended_with_keras_2
 from ..library.strategies import is_strategy, places_softly, runs_eagerly, shows_xla, turns_clustering_on
 from ..program.signs import Shows
 from .eager_steps import has_run_compiled
-from .frames import Frame
+from .frames import Act, Frame
 from .interface import Interpreter
 
 
 def show_signs(
     interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression
 ) -> None:
-    """Note what a call of `name` shows, by its canonical name and arguments."""
+    """Note what a call of `name` shows, by its canonical name and arguments, and that it makes a model of others."""
     for shows in _shown(interpreter, frame, name, bound):
         interpreter.show(frame, shows, node, f"`{name}`")
+    if name == "keras.Model" and bound:
+        interpreter.note_done(frame, Act.BUILD, node)
 
 
 def _shown(interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value]) -> Iterator[Shows]:

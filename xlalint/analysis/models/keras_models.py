@@ -301,7 +301,7 @@ def _run_model(
         interpreter.show(frame, Shows.TRAINING, node, f"`{method}`")
         interpreter.note_done(frame, Act.FIT, node)
     model = _owner(interpreter, frame, node.func.value, owner)
-    if method.startswith("predict") and any(map(_is_model, options(model))):
+    if method == "predict" and any(map(_is_model, options(model))):
         interpreter.note_done(frame, Act.PREDICT, node)
     for option in _as_compiled(options(model), method):
         run_callbacks(interpreter, frame, option, method, arguments, node)
