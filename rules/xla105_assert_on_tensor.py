@@ -186,6 +186,18 @@ def f(x):
         ),
         Good(
             """
+def norm(x):
+    return tf.linalg.norm(x)
+
+class TestNorm:
+    def test_of_nothing(self):
+        assert norm(tf.zeros([3])) == 0
+""",
+            target="tpu",
+            why="pytest runs it",
+        ),
+        Good(
+            """
 import numpy as np
 
 LIMITS = np.array([0.0, 1.0])

@@ -20,10 +20,10 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
   with as many steps as there are whole batches they compile one step, with one more (`math.ceil(n / 32)`) two.
   Training with `steps_per_epoch` goes on where the epoch before it has ended, and meets the smaller batch.
 - `jit_compile="auto"`, the default of Keras 3, compiles if Keras finds a GPU or a TPU and no distribution strategy.
-  Such findings have the severity `info`. So have those of validation, `evaluate` and `predict` alone, where one
-  compilation more is the price of all results; those of `ImageDataGenerator` where `steps_per_epoch` is a written
-  number, which may leave the smaller batch out; and those of batches that are of one row as long as nobody changes a
-  setting (`--batch_size`), whose default is 1.
+  Such findings have the severity `info`. So have those of validation, `evaluate` and `predict` alone, and of compiled
+  functions that train nothing in a program that trains, where one compilation more is the price of all results; those
+  of `ImageDataGenerator` where `steps_per_epoch` is a written number, which may leave the smaller batch out; and those
+  of batches that are of one row as long as nobody changes a setting (`--batch_size`), whose default is 1.
 
 ## Example
     dataset = tf.data.Dataset.from_tensor_slices((features, labels)).shuffle(1000).batch(32)

@@ -33,6 +33,35 @@ class Judge:
 judge = Judge()
 print(judge.first(), judge.second())
 """
+STEPS = """optimizer = keras.optimizers.SGD()
+
+@tf.function(jit_compile=True)
+def forward(x):
+    return model(x)
+
+@tf.function(jit_compile=True)
+def train(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x))
+    learn(tape.gradient(loss, model.trainable_variables))
+    return loss
+
+def learn(gradients):
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+def scores(data):
+    return [float(tf.reduce_mean(forward(x))) for x in data]
+
+def by_hand(data):
+    for x in data:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(forward(x))
+        learn(tape.gradient(loss, model.trainable_variables))
+
+rows = tf.data.Dataset.from_tensor_slices(x)
+for x in rows.batch(32, drop_remainder=True):
+    train(x)
+"""
 INFO, WARNING = {Severity.INFO}, {Severity.WARNING}
 
 
@@ -58,6 +87,9 @@ INFO, WARNING = {Severity.INFO}, {Severity.WARNING}
             "for at in range(0, 70, 32):\n    model.predict_on_batch(x[at : at + 32])\n",
             INFO,
         ),
+        (f"{STEPS}scores(rows.batch(32))\n", INFO),
+        (f"{STEPS}by_hand(rows.batch(32))\n", WARNING),
+        (f"{STEPS}for x in rows.batch(32):\n    train(x)\n", WARNING),
         ("for at in range(0, 70, 32):\n    model.train_on_batch(x[at : at + 32], y[at : at + 32])\n", WARNING),
     ],
 )

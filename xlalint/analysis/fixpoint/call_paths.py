@@ -193,7 +193,7 @@ def entered_by_host(roots: Iterable[Summary]) -> dict[Summary, None]:
 
 def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
     """What the host does to what is compiled, wherever it stands, each with the shortest trail to it."""
-    seen = set(roots)
+    seen, training = set(roots), that_train(roots)
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     repeated = reached_from(
         [
@@ -201,6 +201,9 @@ def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
             *(root for root in roots if root.function is not None and _is_of_callback(root.function)),
         ]
     )
+    # What is compiled beside a training and does not train, an evaluation say.
+    evaluating = functions_of(reached_from(roots)).keys() - functions_of(training).keys()
+    beside = {summary for summary in reached_from(root for root in roots if root in training) if not summary.trains}
     while pending:
         following: list[tuple[Summary, CallPath | None]] = []
         for summary, trail in pending:
@@ -211,6 +214,8 @@ def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
                         told = replace(told, again=True)
                     elif isinstance(told, FeedCompiled) and told.single and summary in repeated:
                         told = replace(told, single=False, often=True)
+                    if isinstance(told, FeedCompiled) and summary in beside and told.target in evaluating:
+                        told = replace(told, trains=False)
                     yield told
             for location, callee in summary.calls:
                 if callee not in seen:
@@ -224,7 +229,16 @@ def is_run_by_host(function: Function) -> bool:
     owner = function.owner
     if function.module.is_test or owner is None:
         return function.module.is_test
-    return _is_of_callback(function) or any(base.endswith(_TEST_CASES) for base in owner.external_bases)
+    is_case = _is_collected(function) or any(base.endswith(_TEST_CASES) for base in owner.external_bases)
+    return is_case or _is_of_callback(function)
+
+
+def _is_collected(function: Function) -> bool:
+    """Whether pytest takes a method for a test wherever it stands: by its name, in a plain class named `Test..`."""
+    owner = function.owner
+    if owner is None or owner.bases or not owner.name.startswith("Test"):
+        return False
+    return function.name.startswith("test_") and owner.find("__init__") is None
 
 
 def _is_of_callback(function: Function) -> bool:
