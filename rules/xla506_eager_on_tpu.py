@@ -2,8 +2,9 @@
 
 ## What it does
 Reports `model.compile(run_eagerly=True)` of a model under a `TPUStrategy`, and `strategy.run(step)` in eager code if
-`step` is a plain Python function. With a target (`--target tpu`), also code with a `tf.GradientTape` that no
-`tf.function` contains, as information where a script runs it once; what it does is then checked as if it were compiled.
+`step` is a plain Python function. In a program that asks for XLA, and with a target (`--target tpu`), also code with a
+`tf.GradientTape` that no `tf.function` contains, whatever else the program compiles; as information where a script runs
+it once. With a target, what it does is checked as if it were compiled.
 A model's own `train_step` counts, too, if it needs more than the data, so that Keras cannot call it. A step that
 nothing is seen to call is information where the program makes no `tf.function`.
 
@@ -17,7 +18,8 @@ does not support pure eager execution" for a plain function that is called eager
 of a TPU. A `MirroredStrategy` trains eagerly (measured).
 
 `tf.config.run_functions_eagerly(True)` and `run_eagerly=True` outweigh `jit_compile=True`: no function and no model is
-compiled any more, also none that was compiled before. Then `TPUStrategy.run` in a `tf.function` raises, too.
+compiled any more, also none that was compiled before. Then `TPUStrategy.run` in a `tf.function` raises, too. So does
+`model.run_eagerly = True` behind `compile`, which sets it again, and before the first `fit`, which makes the step.
 
 A step without `tf.function` compiles nothing: with three `Dense` layers and `Adam` it runs 219 operations one by one,
 143 ms on a CPU; with `@tf.function(jit_compile=True)` it is one program and takes 1.1 ms (measured).
@@ -40,7 +42,8 @@ A step without `tf.function` compiles nothing: with three `Dense` layers and `Ad
   calls.
 - `run_functions_eagerly(True)` under a condition, or before `run_functions_eagerly(False)`.
 - TensorFlow 1 programs, which build a graph first, and other strategies.
-- A `GradientTape` without a target, in tests, in an input pipeline, or in code that a `tf.function` runs, too.
+- A `GradientTape` where nothing asks for XLA, in tests, in an input pipeline, or in code that `tf.function` runs, too;
+  without a target also one in a program whose eager code has no optimizer take a step.
 
 ## Fix safety
 `safe` for `run_eagerly=True`, which the fix removes: the program cannot run with it. There is no other fix.
@@ -50,19 +53,19 @@ A step without `tf.function` compiles nothing: with three `Dense` layers and `Ad
 - https://www.tensorflow.org/guide/tpu
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
 from xlalint.analysis.domain.values import ApiObject, FunctionValue, Static
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall, TakeGradients
-from xlalint.analysis.library.strategies import is_tpu, runs_eagerly, told_eagerly
+from xlalint.analysis.interpreter.events import Event, Program, RunEagerly, SetupCall, TakeGradients
+from xlalint.analysis.library.strategies import is_tpu
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Safety, Severity, Told
-from xlalint.syntax import nodes as cst
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 
 from ._arguments import without_argument
+from ._line_by_line import switched, uncompiled, uncompiled_later
 from ._strategies import made_note, method_of, model_strategy, strategy_in
 
 TPU: Final = """
@@ -116,7 +119,7 @@ GRAPHS: Final = frozenset(
 class EagerOnTpu(Rule):
     code = "XLA506"
     name = "eager-on-tpu"
-    handles = (Program, TakeGradients)
+    handles = (Program, RunEagerly, TakeGradients)
     bad = (
         Bad(
             f"""{TPU}
@@ -254,6 +257,31 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), verbose=0)
             target="tpu",
         ),
         Bad(
+            f"""{TAPE}
+@tf.function(jit_compile=True)
+def evaluate(x):
+    return model(x)
+
+{STEP}    evaluate(x)
+""",
+            ["tf.GradientTape() as tape"],
+            Runs(1),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            why="another function is compiled",
+        ),
+        Bad(
+            f"""{MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+model.run_eagerly = True
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]), verbose=0)
+""",
+            ["model.run_eagerly = True"],
+            Runs(0),
+            effect=Effect.NAMED,
+            severity=Severity.WARNING,
+        ),
+        Bad(
             f"{UNCALLED}",
             ["tf.GradientTape() as tape"],
             None,
@@ -358,14 +386,21 @@ train(False)
         ),
         Good(
             f"""{TAPE}
-for x, y in data:
+@tf.function(jit_compile=True)
+def evaluate(x):
+    return model(x)
+
+def saliency(x):
     with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((model(x) - y) ** 2)
-    gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        tape.watch(x)
+        best = tf.reduce_max(model(x), -1)
+    return tape.gradient(best, x)
+
+for x, _ in data:
+    evaluate(x), saliency(x)
 """,
-            Runs(),
-            why="nobody asks for a compiled program",
+            Runs(1),
+            why="nothing trains",
         ),
         Good(
             """
@@ -405,12 +440,15 @@ model.compile("adam", "mse", run_eagerly=True)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case TakeGradients(matters=False):
+                return
             case TakeGradients(context=context, again=again) if context.kind is ContextKind.HOST:
                 yield Draft(
                     "this step is in no `tf.function`: XLA compiles nothing of it, and each operation runs by itself",
                     Effect.TPU,
                     "put this step into a function with `@tf.function`",
                     at_most=Severity.WARNING if again else Severity.INFO,
+                    loses_all=True,
                 )
             case TakeGradients(context=context) if context.kind is ContextKind.OPEN:
                 yield Draft(
@@ -419,11 +457,14 @@ model.compile("adam", "mse", run_eagerly=True)
                     "put this step into a function with `@tf.function`",
                     at_most=Severity.INFO,
                     uncompiled=True,
+                    loses_all=True,
                 )
+            case RunEagerly(how=how):
+                yield uncompiled_later(event, how)
             case Program(steps=steps) if not any(step.api in GRAPHS for step in steps):
                 for step in steps:
                     yield from _eager(step)
-                yield from _switched(steps)
+                yield from switched(steps)
 
 
 def _eager(step: SetupCall) -> Iterator[Draft]:
@@ -431,7 +472,7 @@ def _eager(step: SetupCall) -> Iterator[Draft]:
         case SetupCall(arguments={"run_eagerly": Static(True)}) if method_of(step) == "compile":
             strategy = model_strategy(step) or strategy_in(step.context.scope)
             if strategy is None:
-                yield _uncompiled(step)
+                yield uncompiled(step)
             elif is_tpu(strategy):
                 yield Draft(
                     "`run_eagerly=True` on a model under a TPU strategy: a TPU runs only compiled programs",
@@ -451,50 +492,3 @@ def _eager(step: SetupCall) -> Iterator[Draft]:
                     location=step.location,
                     notes=made_note(strategy, "the strategy is created here"),
                 )
-
-
-def _uncompiled(step: SetupCall) -> Draft:
-    """Keras runs the steps of a model line by line, which no strategy is seen to keep from that."""
-    asks = step.arguments.get("jit_compile") == Static(True)
-    what = "`run_eagerly=True` has Keras run this model line by line, so that XLA compiles nothing"
-    return Draft(
-        f"{what}, `jit_compile=True` or not" if asks else what,
-        Effect.NAMED if asks else Effect.TPU,
-        f"remove `run_eagerly` from `{brief(step.node.func)}(..)`",
-        location=step.location,
-        at_most=Severity.WARNING,
-        told=Told.ALWAYS if asks else Told.FOR_TPU_ALONE,
-    )
-
-
-def _switched(steps: Sequence[SetupCall]) -> Iterator[Draft]:
-    """What stays switched to eager execution: by the last call that says so."""
-    run = (step for step in steps if step.context.kind is ContextKind.HOST)
-    switches = [step for step in run if told_eagerly(step.api, step.arguments) is not None]
-    if not switches or not runs_eagerly(switches[-1].api, switches[-1].arguments) or _may_not_run(switches[-1]):
-        return
-    last = switches[-1]
-    asks = next((step for step in steps if step.arguments.get("jit_compile") == Static(True)), None)
-    what = f"`{brief(last.node)}` has every `tf.function` run line by line, so that XLA compiles nothing"
-    yield Draft(
-        what if asks is None else f"{what}, `jit_compile=True` or not",
-        Effect.TPU if asks is None else Effect.NAMED,
-        "remove it, or call it only to debug",
-        location=last.location,
-        notes=() if asks is None else (DraftNote(asks.location, "this asks for XLA"),),
-        at_most=Severity.WARNING,
-        told=Told.FOR_TPU if asks is None else Told.ALWAYS,
-    )
-
-
-def _may_not_run(step: SetupCall) -> bool:
-    """Whether a condition of its function decides if a call runs, other than that the file is run by itself."""
-    for node in step.location.unit.around(step.node):
-        match node:
-            case cst.FunctionDef():
-                return False
-            case cst.If(test=cst.Comparison(left=cst.Name("__name__"))):
-                continue
-            case cst.If() | cst.IfExp() | cst.Match() | cst.Try():
-                return True
-    return False

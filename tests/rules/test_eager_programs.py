@@ -78,6 +78,86 @@ STEPS: Final = {
     "beside a call": ("", "", TAKES, "f = tf.function(lambda x: x)", False),
 }
 
+MODEL: Final = """\
+import os
+import tensorflow as tf
+from elsewhere import build, data
+
+class Options:
+    pass
+
+def made():
+    from tensorflow import keras
+    return keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+
+model = made()
+{}
+"""
+FIT: Final = "model.fit(data)"
+# What is done to a model, and whether Keras runs it line by line because of that.
+SET: Final = {
+    "by compile": f'model.compile("adam", "mse", run_eagerly=True)\n{FIT}',
+    "of a model from elsewhere": f'model = build()\nmodel.compile("adam", "mse", run_eagerly=True)\n{FIT}',
+    "in settings": f'how = dict(loss="mse", run_eagerly=True)\nmodel.compile("adam", **how)\n{FIT}',
+    "as an attribute": f'model.compile("adam", "mse")\nmodel.run_eagerly = True\n{FIT}',
+    "in a class": """
+class Network:
+    def __init__(self, model):
+        self.model = model
+
+    def fit(self, x):
+        self.model.compile("adam", "mse")
+        self.model.run_eagerly = True
+        self.model.fit(x)
+""",
+}
+UNSET: Final = {
+    "by compile": f'model.compile("adam", "mse", run_eagerly=False)\n{FIT}',
+    "by compile, as a flag says": f'model.compile("adam", "mse", run_eagerly="DEBUG" in os.environ)\n{FIT}',
+    "before compile, which sets it again": f'model.run_eagerly = True\nmodel.compile("adam", "mse")\n{FIT}',
+    "behind fit, which has made the step": f'model.compile("adam", "mse")\n{FIT}\nmodel.run_eagerly = True\n{FIT}',
+    "if told": f'model.compile("adam", "mse")\nif "DEBUG" in os.environ:\n    model.run_eagerly = True\n{FIT}',
+    "as a flag says": f'model.compile("adam", "mse")\nmodel.run_eagerly = "DEBUG" in os.environ\n{FIT}',
+    "off": f'model.compile("adam", "mse")\nmodel.run_eagerly = False\n{FIT}',
+    "of another object": f'model.compile("adam", "mse")\nhow = Options()\nhow.run_eagerly = True\n{FIT}',
+}
+LOOP: Final = """\
+import tensorflow as tf
+from elsewhere import build, data
+
+{}
+def train(model, optimizer):
+    for x, y in data:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x) - y) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        {}
+
+{}
+"""
+STEPS_ON: Final = "optimizer.apply_gradients(zip(gradients, model.trainable_variables))"
+CALLED: Final = "train(build(), tf.keras.optimizers.Adam())"
+COMPILED: Final = "@tf.function(jit_compile=True)\ndef double(x):\n    return x * 2.0\n"
+TPU: Final = """\
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+"""
+# What stands above the loop, what becomes of the gradients, what calls it, and whether that trains line by line.
+LOOPS: Final = {
+    "beside a compiled function": (COMPILED, STEPS_ON, CALLED, True),
+    "with another call": (COMPILED, "optimizer.apply(gradients, model.trainable_variables)", CALLED, True),
+    "of an optimizer from elsewhere": (COMPILED, STEPS_ON, "train(*build())", True),
+    "beside a TPU": (TPU, STEPS_ON, CALLED, True),
+    "in the scope of a TPU": (TPU, STEPS_ON, f"with strategy.scope():\n    {CALLED}", True),
+    "with autoclustering": ("tf.config.optimizer.set_jit(True)", STEPS_ON, CALLED, True),
+    "nobody asks": ("", STEPS_ON, CALLED, False),
+    "beside a function": ("@tf.function\ndef double(x):\n    return x * 2.0\n", STEPS_ON, CALLED, False),
+    "gradients alone": (COMPILED, "print(gradients)", CALLED, False),
+    "compiled": (f"{COMPILED}\n@tf.function", STEPS_ON, CALLED, False),
+    "compiled where it is called": (COMPILED, STEPS_ON, "tf.function(train)(build(), None)", False),
+}
+
 
 @pytest.mark.parametrize("name", SWITCHES)
 def test_a_switch_to_eager_execution(name: str, tmp_path: Path) -> None:
@@ -85,6 +165,27 @@ def test_a_switch_to_eager_execution(name: str, tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(SWITCHED.format(switch, settings), encoding="utf-8")
     found = check([tmp_path], Settings(target=target)).findings
     assert [(one.code, one.severity) for one in found] == [("XLA506", Severity.WARNING)] * kept
+
+
+def _about_eager(code: str, folder: Path, target: str | None) -> list[Severity]:
+    (folder / "m.py").write_text(code, encoding="utf-8")
+    return [one.severity for one in check([folder], Settings(target=target)).findings if one.code == "XLA506"]
+
+
+@pytest.mark.parametrize("name", SET)
+def test_a_model_that_is_run_line_by_line(name: str, tmp_path: Path) -> None:
+    assert _about_eager(MODEL.format(SET[name]), tmp_path, "tpu") == [Severity.WARNING]
+
+
+@pytest.mark.parametrize("name", UNSET)
+def test_a_model_that_is_compiled(name: str, tmp_path: Path) -> None:
+    assert not _about_eager(MODEL.format(UNSET[name]), tmp_path, "tpu")
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_that_trains_line_by_line(name: str, tmp_path: Path) -> None:
+    above, then, call, kept = LOOPS[name]
+    assert _about_eager(LOOP.format(above, then, call), tmp_path, None) == [Severity.WARNING] * kept
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ..analysis.budget import Clock, Work
@@ -44,12 +44,15 @@ from .lowering import (
     PLAIN,
     TAKEN,
     UNASKED,
+    UNCOMPILED,
     UNSEEN,
     UNTRACED,
     UNUSED,
+    is_silent,
     reasons_of,
 )
 from .on_backends import Said, of_all, run_by, said_on_jax
+from .policies import NOTHING_SET, Policy
 from .rule import RAW_OPS, Draft, OnJax, Rule, Told, TpuOutcome, all_rules
 from .severities import GRAVITY, severity_of, unexposed_severity
 
@@ -152,25 +155,8 @@ _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
     UNASKED: lambda handled: handled.draft.loses_xla,
     TAKEN: lambda handled: handled.draft.keras_3,
     PERHAPS_COMPILED: lambda handled: handled.draft.uncompiled,
+    UNCOMPILED: lambda handled: handled.draft.loses_all,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What is set for a file. `codes`: the rules that run, None: all; `severities` overrule by code; `target`: what
-    alone the code is for; None: it may turn out to be for TPUs, too; `bounds`: of sizes, by name."""
-
-    codes: frozenset[str] | None = None
-    severities: Mapping[str, Severity] = field(default_factory=dict)
-    target: str | None = None
-    bounds: Mapping[str, int] = field(default_factory=dict)
-
-    def runs(self, code: str) -> bool:
-        """Whether a rule runs."""
-        return self.codes is None or code in self.codes
-
-
-_NOTHING_SET: Final = Policy()
 
 
 class Dispatcher:
@@ -226,7 +212,7 @@ class Dispatcher:
     def candidates(
         self,
         linted: Callable[[str], bool],
-        policy_of: Callable[[str], Policy] = lambda path: _NOTHING_SET,
+        policy_of: Callable[[str], Policy] = lambda path: NOTHING_SET,
         clock: Clock | None = None,
         may_run_on_jax: Callable[[str], bool] = lambda path: True,
     ) -> Iterator[Candidate]:
@@ -373,7 +359,7 @@ def gravest_of(
         candidate = told
         if exposed is not None:
             of = exposed(candidate.finding.path)
-            if of.functions and PERHAPS_COMPILED in candidate.lowered_by:
+            if is_silent(candidate.lowered_by, of):
                 continue
             candidate = _of_exposure(candidate, of)
         finding = candidate.finding

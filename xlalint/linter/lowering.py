@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from ..analysis.interpreter.contexts import ContextKind
@@ -20,6 +21,8 @@ PLAIN: Final = "a `tf.function` without `jit_compile` runs this"
 TAKEN: Final = "the program uses APIs that only Keras 2 has, and Keras 2 takes this"
 UNASKED: Final = "nothing here asks for XLA, so that the program loses nothing"
 PERHAPS_COMPILED: Final = "a `tf.function` of the program may call this"
+UNCOMPILED: Final = "nothing here asks for XLA"
+_SILENT: Final = (PERHAPS_COMPILED, UNCOMPILED)  # there is nothing to be said at all
 OUT_OF_PLAY: Final = frozenset((CONVERTED, DIRECT, ON_HOST, UNSEEN, UNTRACED, TAKEN))
 
 
@@ -38,4 +41,11 @@ def reasons_of(exposed: Exposed, kind: str | None) -> dict[str, bool]:
         UNASKED: exposed.keras_decides,
         TAKEN: exposed.keras_2,
         PERHAPS_COMPILED: exposed.functions,
+        UNCOMPILED: not (exposed.told or exposed.clusters or exposed.exposure is Exposure.CERTAIN),
     }
+
+
+def is_silent(lowered_by: Collection[str], exposed: Exposed) -> bool:
+    """Whether such a program has no use for what is lowered by these."""
+    holds = reasons_of(exposed, None)
+    return any(holds[reason] for reason in _SILENT if reason in lowered_by)

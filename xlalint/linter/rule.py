@@ -176,6 +176,7 @@ class Draft:
     XLA does not compile it, which matters to those alone who ask for XLA. `keras_3`: it is so where Keras 3 runs the
     program, which nobody says. `jax`: what becomes of it where Keras runs on JAX; None: it is about TensorFlow.
     `on_jax_alone`: it is not about TensorFlow. `uncompiled`: it is told only of a program that makes no `tf.function`.
+    `loses_all`: it is told only of a program that asks for XLA, of which XLA compiles nothing here.
     """
 
     message: str
@@ -193,6 +194,7 @@ class Draft:
     jax: OnJax | None = None
     on_jax_alone: bool = False
     uncompiled: bool = False
+    loses_all: bool = False
 
 
 # For all operations of `tf.raw_ops` that no function stands for.

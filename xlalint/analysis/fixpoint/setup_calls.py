@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...syntax import nodes as cst
 from ..interpreter.contexts import HOST, CallPath, ContextKind
 from ..interpreter.events import CompiledEntry, Event, Program, Setup, SetupCall, TakeGradients
-from ..interpreter.frames import Summary
+from ..interpreter.frames import Act, Summary
 from ..library.strategies import TRAINING, making_of
 from ..record import replace
 from .host_loops import loops_of_steps
@@ -41,7 +41,9 @@ def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
                 following += [(callee, callee.trail(location, trail)) for location, callee in summary.calls]
         pending = following
     compiled = {event.location for event in taped if event.context.becomes_graph}  # a switch decides on these
-    yield from (event for event in taped if event.location not in compiled)
+    optimizes = any(done.act is Act.OPTIMIZE for summary in seen for done in summary.done)
+    steps = (event for event in taped if event.location not in compiled)
+    yield from (replace(event, matters=event.matters or optimizes) for event in steps)
     yield from loops_of_steps(trails)
     yield from _programs(roots, seen)
 

@@ -39,7 +39,8 @@ from ..record import replace
 from .changed_outside import with_change, with_global_change
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import dimension_at
-from .events import IterateOver, MutateInLoop
+from .eager_steps import has_run_compiled
+from .events import IterateOver, MutateInLoop, RunEagerly
 from .filling import put_behind
 from .fixed_lengths import MAKERS
 from .frames import Frame
@@ -150,7 +151,7 @@ class Assignments(Keeping):
                 self.set_attribute(frame, held, name, value, statement or target)
                 forget_sides(frame, name)
                 if name == "run_eagerly" and value == Static(True):
-                    self._run_eagerly(frame, owner, held)
+                    self._run_eagerly(frame, owner, held, statement or target)
             case cst.Subscript():
                 self._store(frame, target, value, statement or target)
 
@@ -165,8 +166,13 @@ class Assignments(Keeping):
             case _:
                 return ()
 
-    def _run_eagerly(self, frame: Frame, place: cst.BaseExpression, model: Value) -> None:
+    def _run_eagerly(self, frame: Frame, place: cst.BaseExpression, model: Value, statement: cst.CSTNode) -> None:
         """`model.run_eagerly = True`: nothing of its steps is compiled any more."""
+        compiled = (one.facts for one in options(model) if isinstance(one, Instance | ApiObject))
+        how = next((facts for facts in compiled if isinstance(facts, Compiled)), None)
+        late = frame.conditional or frame.module.is_test or has_run_compiled(frame)
+        if how is not None and not late:
+            self.emit(frame, RunEagerly, statement, order=self.order_of(statement), how=how)
         match model:
             case Instance(facts=Compiled() as how):
                 model.facts = replace(how, jit=False)

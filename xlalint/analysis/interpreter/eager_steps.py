@@ -61,13 +61,16 @@ def has_run_compiled(frame: Frame) -> bool:
 def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Context:
     """The context of the code that a tape records; says that no program is made of it, and what it is passed."""
     context = frame.context
-    if interpreter.options.target is None or context.pipeline or frame.module.is_test:
+    if context.pipeline or frame.module.is_test:
         return context
     uncalled = context.kind is ContextKind.OPEN and _is_own_step(frame)
     if uncalled or context.kind in _TAPED:  # also behind another tape, which says what the rest is
         interpreter.note_done(frame, Act.STEP, node.items[0])
         again = frame.python_loop > 0 or frame.function is not None
-        interpreter.emit(frame, TakeGradients, node.items[0], order=interpreter.order_of(node.items[0]), again=again)
+        order, told = interpreter.order_of(node.items[0]), interpreter.options.target is not None
+        interpreter.emit(frame, TakeGradients, node.items[0], order=order, again=again, matters=told)
+    if interpreter.options.target is None:
+        return context
     if context.kind is ContextKind.GRAPH:
         return _of_graph(context)
     name = "top-level code" if frame.function is None else f"`{frame.function.qualname}`"

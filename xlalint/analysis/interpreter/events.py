@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 from msgspec import field
 
 from ...syntax import nodes as cst
-from ..domain.values import Dimension, Slice, Tensor, Value
+from ..domain.values import Compiled, Dimension, Slice, Tensor, Value
 from ..files.unit import Location
 from ..record import Record
 from .contexts import CallPath, Context
@@ -55,9 +55,16 @@ class SetupCall(Setup):
 
 class TakeGradients(Setup):
     """A `GradientTape` records what the code computes; place: what makes it, or the name of it. `again`: more than
-    once, or in a function."""
+    once, or in a function. `matters`: a target is set, or eager code has an optimizer take steps."""
 
     again: bool
+    matters: bool
+
+
+class RunEagerly(Setup):
+    """`model.run_eagerly = True`, of a model that Keras has compiled; place: the statement. `how`: as it was."""
+
+    how: Compiled
 
 
 class LoopOfSteps(Setup):

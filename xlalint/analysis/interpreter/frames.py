@@ -173,6 +173,7 @@ class Act(StrEnum):
 
     READ = "read"  # the value of a tensor, on the host
     STEP = "step"  # of training: it records for gradients, or calls what is compiled and does
+    OPTIMIZE = "optimize"  # an optimizer takes a step
     FIT = "fit"  # Keras trains
     MODEL = "model"  # it calls a model, operation by operation
     PREDICT = "predict"  # Keras predicts

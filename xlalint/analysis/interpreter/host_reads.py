@@ -11,6 +11,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor, is_told, of_the_trace
 from ..domain.values import Dependence, Dict, Origin, Sequence, Static, Structure, Tensor, Value
+from ..library.optimizers import OPTIMIZES
 from .contexts import ContextKind
 from .events import HostRead, MixNumber
 from .frames import Act, Arguments, Frame
@@ -102,6 +103,9 @@ def report_elsewhere(interpreter: Interpreter, frame: Frame, node: cst.BaseExpre
     match node:
         case cst.Call(func=cst.Attribute(attr=cst.Name("numpy")), args=[]):
             interpreter.note_done(frame, Act.READ, node, ".numpy")
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in OPTIMIZES:
+            interpreter.note_done(frame, Act.OPTIMIZE, node)
+            interpreter.note_done(frame, Act.ELSEWHERE, node)
         case _:
             interpreter.note_done(frame, Act.ELSEWHERE, node)
 

@@ -182,6 +182,7 @@ class Reporting(Interpreter):
                 frame.summary.optimized.append(optimizer.made)
         if method in OPTIMIZES and not compiled:
             frame.summary.trains = True
+            self.note_done(frame, Act.OPTIMIZE, node)
             self.show(frame, Shows.TRAINING, node, "an optimizer's step")
         if not inside and (
             (compiled and sets_up(name) and method not in RUNS) or method in ("__call__", "update_state")

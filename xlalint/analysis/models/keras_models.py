@@ -196,6 +196,9 @@ def _compile(
     is_model = is_model or (isinstance(owner, Instance) and owner.cls.is_keras("model"))
     if not is_model and arguments.keywords and _SETTINGS.isdisjoint(arguments.keywords):
         return None  # other libraries compile, too
+    if not is_model and "run_eagerly" in arguments.keywords:  # which Keras alone has
+        settings, nodes = arguments.keywords, arguments.keyword_nodes
+        interpreter.report_setup(frame, ".compile", owner, settings, nodes, UNKNOWN, node)
     _remember_compiled(interpreter, frame, owner, arguments, node)
     if not is_model and _TRAINS_WITH.isdisjoint(arguments.keywords):
         return None

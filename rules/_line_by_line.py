@@ -1,0 +1,73 @@
+"""What keeps TensorFlow or Keras from compiling anything: a switch, and the setting of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xlalint.analysis.domain.values import Compiled, Static
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import RunEagerly, SetupCall
+from xlalint.analysis.library.strategies import runs_eagerly, told_eagerly
+from xlalint.fixes.quoted import brief
+from xlalint.linter.rule import Draft, DraftNote, Effect, Severity, Told
+from xlalint.syntax import nodes as cst
+
+
+def uncompiled(step: SetupCall) -> Draft:
+    """Keras runs the steps of a model line by line, which no strategy is seen to keep from that."""
+    asks = step.arguments.get("jit_compile") == Static(True)
+    what = "`run_eagerly=True` has Keras run this model line by line, so that XLA compiles nothing"
+    return Draft(
+        f"{what}, `jit_compile=True` or not" if asks else what,
+        Effect.NAMED if asks else Effect.TPU,
+        f"remove `run_eagerly` from `{brief(step.node.func)}(..)`",
+        location=step.location,
+        at_most=Severity.WARNING,
+        told=Told.ALWAYS if asks else Told.FOR_TPU_ALONE,
+    )
+
+
+def uncompiled_later(event: RunEagerly, how: Compiled) -> Draft:
+    """The same, said of a model that is compiled already."""
+    code = brief(event.location.node)
+    return Draft(
+        f"`{code}` has Keras run this model line by line, so that XLA compiles nothing",
+        Effect.NAMED if how.jit else Effect.TPU,
+        f"remove `{code}`",
+        notes=(DraftNote(how.location, "it is compiled here"),),
+        at_most=Severity.WARNING,
+        told=Told.ALWAYS if how.jit else Told.FOR_TPU_ALONE,
+    )
+
+
+def switched(steps: Sequence[SetupCall]) -> Iterator[Draft]:
+    """What stays switched to eager execution: by the last call that says so."""
+    run = (step for step in steps if step.context.kind is ContextKind.HOST)
+    switches = [step for step in run if told_eagerly(step.api, step.arguments) is not None]
+    if not switches or not runs_eagerly(switches[-1].api, switches[-1].arguments) or _may_not_run(switches[-1]):
+        return
+    last = switches[-1]
+    asks = next((step for step in steps if step.arguments.get("jit_compile") == Static(True)), None)
+    what = f"`{brief(last.node)}` has every `tf.function` run line by line, so that XLA compiles nothing"
+    yield Draft(
+        what if asks is None else f"{what}, `jit_compile=True` or not",
+        Effect.TPU if asks is None else Effect.NAMED,
+        "remove it, or call it only to debug",
+        location=last.location,
+        notes=() if asks is None else (DraftNote(asks.location, "this asks for XLA"),),
+        at_most=Severity.WARNING,
+        told=Told.FOR_TPU if asks is None else Told.ALWAYS,
+    )
+
+
+def _may_not_run(step: SetupCall) -> bool:
+    """Whether a condition of its function decides if a call runs, other than that the file is run by itself."""
+    for node in step.location.unit.around(step.node):
+        match node:
+            case cst.FunctionDef():
+                return False
+            case cst.If(test=cst.Comparison(left=cst.Name("__name__"))):
+                continue
+            case cst.If() | cst.IfExp() | cst.Match() | cst.Try():
+                return True
+    return False
