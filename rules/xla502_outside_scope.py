@@ -5,6 +5,7 @@ Reports objects with variables that are created outside `strategy.scope()` but u
 `TPUStrategy`:
 
 - a model that is compiled, fitted or called in the strategy's scope or step
+- a model that another one has for an attribute which is created or compiled in the scope: a generator, a teacher
 - the optimizer of a model that was created in the scope, including the one that `compile` creates from a name
 - for Keras 2, the metrics passed to `compile`
 
@@ -18,11 +19,13 @@ Measured with TensorFlow 2.21 on two CPU devices:
   raises "Mixing different tf.distribute.Strategy objects". Keras 2 does so only if the optimizer belongs to another
   strategy.
 - Model, optimizer and `fit` all outside: Keras 3 trains on one device, and the strategy has no effect.
+- A model from outside as an attribute of one from inside: both raise "`colocate_vars_with` must only be passed a
+  variable created in this tf.distribute.Strategy.scope()" where an optimizer trains it.
 - A metric object from outside: Keras 2 raises "created inside a different distribution strategy scope". Keras 3 accepts
   it.
 
 Not measured with a `TPUStrategy`, for lack of a TPU; its documentation asks for the same. Where nothing says which
-Keras runs the program, an optimizer outside the scope of a `TPUStrategy` is information.
+Keras runs the program, an optimizer outside the scope of a `TPUStrategy` is a warning, because Keras 2 takes it.
 
 ## Example
     model = build()
@@ -51,21 +54,12 @@ nothing that a function creates, and nothing that is created in the scope of ano
 - https://www.tensorflow.org/guide/tpu
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import ApiObject, Creation, Static
-from xlalint.analysis.domain.values import Sequence as Items
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
-from xlalint.analysis.library.api import kind_of
-from xlalint.analysis.library.optimizers import has_state
-from xlalint.analysis.library.strategies import is_tpu, making_of
-from xlalint.fixes.quoted import brief
-from xlalint.fixes.scopes import in_scope
-from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Safety, Severity
+from xlalint.analysis.interpreter.events import Event, HoldModels, Program
+from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, Rule, Runs, Safety, Severity
 
-from ._strategies import RUNNING, is_the_same, made_near, method_of, model_strategy, name_of, strategy_in
+from ._outside import about_metrics, about_model, about_optimizer, about_parts
 
 DATA = """
 import numpy as np
@@ -114,10 +108,31 @@ with strategy.scope():
     )
 
 
+def _held(scope: str) -> str:
+    """A model that holds another one, which is created with the strategy or without it."""
+    return f"""
+{DATA}
+class Trainer(tf.keras.Model):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def call(self, x):
+        return self.inner(x)
+
+{scope}
+    inner = {MODEL}
+with strategy.scope():
+    model = Trainer(inner)
+    model.compile("adam", "mse")
+{FIT}
+"""
+
+
 class OutsideScope(Rule):
     code = "XLA502"
     name = "outside-scope"
-    handles = (Program,)
+    handles = (HoldModels, Program)
     bad = (
         Bad(
             f"""
@@ -283,8 +298,16 @@ with strategy.scope():
             severity=Severity.WARNING,
             why="it trains on one device",
         ),
+        Bad(
+            _held("if True:"),
+            [MODEL],
+            Breaks("colocate_vars_with"),
+            effect=Effect.FAILS,
+            severity=Severity.WARNING,
+        ),
     )
     good = (
+        Good(_held("with strategy.scope():"), Runs(), why="what the model holds is created in the scope"),
         Good(
             f"""
 {DATA}
@@ -384,106 +407,8 @@ with contextlib.ExitStack() as stack:
         match event:
             case Program(steps=steps):
                 for step in steps:
-                    yield from _about_model(step, steps)
-                    yield from _about_optimizer(step, steps)
-                    yield from _about_metrics(step)
-
-
-def _about_model(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
-    """A model from outside of the scope in which it is compiled or run."""
-    method = method_of(step)
-    if step.owner is None or kind_of(step.api.rpartition(".")[0]) != "model":
-        return
-    made = made_near(step)
-    strategy = strategy_in(step.context.scope)
-    if made is None or made.scope is not None or strategy is None:
-        return
-    runs = _runs(made, steps)
-    if made.complete:
-        late = False
-    elif method == "compile":  # its variables come with the first step, which has to stand in the scope as well
-        late = bool(runs) and not any(other.context.scope is None for other in runs)
-    else:
-        late = True
-    if not late:
-        used = {"compile": "compiled in", "__call__": "called in a step of"}.get(method, "run in")
-        where = "" if method == "__call__" else "the scope of "
-        draft = _draft(made, strategy, f"this model is {used} {where}`{name_of(strategy)}`", step)
-        seen = made.complete or bool(runs)  # else somebody may run it in the scope first
-        yield _without_effect(draft if seen else replace(draft, at_most=Severity.WARNING), step, steps)
-
-
-def _without_effect(draft: Draft, step: SetupCall, steps: Sequence[SetupCall]) -> Draft:
-    """The draft, as a warning where the strategy in whose scope a model is compiled has nothing of it: model, optimizer
-    and training are all outside, and Keras 3 trains on one device."""
-    model, optimizer = made_near(step), making_of(step.arguments.get("optimizer", Static("rmsprop")))
-    outside = all(made is not None and made.scope is None for made in (model, optimizer))
-    runs = _runs(model, steps) if outside and step.keras == 3 and method_of(step) == "compile" else []
-    if not runs or any(run.context.scope is not None for run in runs):
-        return draft
-    return replace(draft, effect=Effect.NAMED, at_most=Severity.WARNING, rewrite=None)
-
-
-def _runs(model: Creation | None, steps: Sequence[SetupCall]) -> list[SetupCall]:
-    """The calls that train or evaluate a model."""
-    return [step for step in steps if method_of(step) in RUNNING and made_near(step) == model]
-
-
-def _about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
-    """An optimizer from outside of the scope in which its model was made; Keras 2 takes one from no scope at all."""
-    match method_of(step):
-        case "compile":
-            strategy = model_strategy(step) or strategy_in(step.context.scope)
-            optimizer = step.arguments.get("optimizer", Static("rmsprop"))
-        case "apply" | "apply_gradients" | "minimize" if step.context.scope is not None and step.context.scope.replica:
-            strategy = strategy_in(step.context.scope)
-            optimizer = step.owner or step.result
-        case _:
-            return
-    if strategy is None or not has_state(optimizer):
-        return
-    made = making_of(optimizer)
-    inside = strategy_in(made.scope) if made is not None else strategy_in(step.context.scope)
-    named = isinstance(optimizer, Static) and step.context.scope is None
-    other = inside is not None and made is not None and not is_the_same(inside, strategy)
-    outside = step.keras == 3 and ((made is not None and made.scope is None) or named)
-    if not (other or outside):
-        return
-    message = (
-        f"the optimizer that `compile` creates trains a model of `{name_of(strategy)}`"
-        if made is None
-        else f"this optimizer trains a model of `{name_of(strategy)}`"
-    )
-    draft = _draft(made or Creation(step.location), strategy, message, step)
-    if not other and not step.keras_is_known:
-        draft = replace(draft, keras_3=True, at_most=Severity.INFO if is_tpu(strategy) else draft.at_most)
-    yield _without_effect(draft, step, steps)
-
-
-def _about_metrics(step: SetupCall) -> Iterator[Draft]:
-    """Metric objects from outside of the scope, which Keras 2 refuses."""
-    strategy = model_strategy(step) if method_of(step) == "compile" and step.keras == 2 else None
-    if strategy is None:
-        return
-    for name in ("metrics", "weighted_metrics"):
-        given = step.arguments.get(name)
-        for metric in given.items or () if isinstance(given, Items) else ():
-            made = making_of(metric)
-            if made is not None and made.scope is None:
-                yield _draft(made, strategy, f"this metric belongs to a model of `{name_of(strategy)}`", step)
-
-
-def _draft(made: Creation, strategy: ApiObject, message: str, step: SetupCall) -> Draft:
-    scope = making_of(strategy)
-    inside = made.scope is not None
-    where = "in the scope of another strategy" if inside else "outside its scope"
-    notes = [DraftNote(step.location, "it is used here")] if step.location != made.location else []
-    notes += [DraftNote(scope.location, "the strategy is created here")] if scope is not None else []
-    return Draft(
-        f"{message}, but is created {where}",
-        Effect.TPU if is_tpu(strategy) else Effect.FAILS,
-        f"with strategy.scope(): .. {brief(made.location.node)}",
-        location=made.location,
-        notes=tuple(notes),
-        rewrite=partial(in_scope, made.location) if not inside else None,
-    )
+                    yield from about_model(step, steps)
+                    yield from about_optimizer(step, steps)
+                    yield from about_metrics(step)
+            case HoldModels():
+                yield from about_parts(event)

@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 from msgspec import field
 
 from ...syntax import nodes as cst
-from ..domain.values import Compiled, Dimension, Slice, Tensor, Value
+from ..domain.values import ApiObject, Compiled, Creation, Dimension, Slice, Tensor, Value
 from ..files.unit import Location
 from ..record import Record
 from .contexts import CallPath, Context
@@ -51,6 +51,14 @@ class SetupCall(Setup):
     argument_nodes: Mapping[str, cst.BaseExpression]
     result: Value
     node: cst.Call
+
+
+class HoldModels(Setup):
+    """A model of a class of the project is compiled that has other models for attributes; place: the call. `made`:
+    where it was created, if there is one such place; `parts`: the others, by the names of the attributes."""
+
+    made: Creation | None
+    parts: Mapping[str, ApiObject]
 
 
 class TakeGradients(Setup):

@@ -50,6 +50,7 @@ from ..record import replace
 from .callbacks import run_callbacks
 from .compilation import asked_by, show_setting
 from .held_layers import keeps_off, report_held
+from .held_models import report_parts
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, whole_batches
 from .remade_models import report_remade
 
@@ -227,6 +228,7 @@ def _remember_compiled(
     if not (isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)):
         return
     model = _owner(interpreter, frame, node.func.value, owner)
+    report_parts(interpreter, frame, model, node)
     show_setting(interpreter, frame, "jit_compile", arguments.keywords.get("jit_compile"), node)
     how = Compiled(*_jit(interpreter, frame, model, arguments.keywords), Location(frame.unit, node))
     decides = how.jit is None and how.why == _KERAS_3_DECIDES

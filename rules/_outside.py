@@ -1,0 +1,133 @@
+"""What is made outside of the scope of the strategy that uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from xlalint.analysis.domain.values import ApiObject, Creation, Static
+from xlalint.analysis.domain.values import Sequence as Items
+from xlalint.analysis.files.unit import Location
+from xlalint.analysis.interpreter.events import HoldModels, SetupCall
+from xlalint.analysis.library.api import kind_of
+from xlalint.analysis.library.optimizers import has_state
+from xlalint.analysis.library.strategies import is_tpu, making_of
+from xlalint.fixes.quoted import brief
+from xlalint.fixes.scopes import in_scope
+from xlalint.linter.rule import Draft, DraftNote, Effect, Severity
+
+from ._strategies import RUNNING, is_the_same, made_near, method_of, model_strategy, name_of, strategy_in
+
+
+def about_model(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
+    """A model from outside of the scope in which it is compiled or run."""
+    method = method_of(step)
+    if step.owner is None or kind_of(step.api.rpartition(".")[0]) != "model":
+        return
+    made = made_near(step)
+    strategy = strategy_in(step.context.scope)
+    if made is None or made.scope is not None or strategy is None:
+        return
+    runs = _runs(made, steps)
+    if made.complete:
+        late = False
+    elif method == "compile":  # its variables come with the first step, which has to stand in the scope as well
+        late = bool(runs) and not any(other.context.scope is None for other in runs)
+    else:
+        late = True
+    if not late:
+        used = {"compile": "compiled in", "__call__": "called in a step of"}.get(method, "run in")
+        where = "" if method == "__call__" else "the scope of "
+        draft = _draft(made, strategy, f"this model is {used} {where}`{name_of(strategy)}`", step.location)
+        seen = made.complete or bool(runs)  # else somebody may run it in the scope first
+        yield _without_effect(draft if seen else replace(draft, at_most=Severity.WARNING), step, steps)
+
+
+def _without_effect(draft: Draft, step: SetupCall, steps: Sequence[SetupCall]) -> Draft:
+    """The draft, as a warning where the strategy in whose scope a model is compiled has nothing of it: model, optimizer
+    and training are all outside, and Keras 3 trains on one device."""
+    model, optimizer = made_near(step), making_of(step.arguments.get("optimizer", Static("rmsprop")))
+    outside = all(made is not None and made.scope is None for made in (model, optimizer))
+    runs = _runs(model, steps) if outside and step.keras == 3 and method_of(step) == "compile" else []
+    if not runs or any(run.context.scope is not None for run in runs):
+        return draft
+    return replace(draft, effect=Effect.NAMED, at_most=Severity.WARNING, rewrite=None)
+
+
+def _runs(model: Creation | None, steps: Sequence[SetupCall]) -> list[SetupCall]:
+    """The calls that train or evaluate a model."""
+    return [step for step in steps if method_of(step) in RUNNING and made_near(step) == model]
+
+
+def about_parts(event: HoldModels) -> Iterator[Draft]:
+    """Models from outside of the scope in which the model was created that holds them, or is compiled."""
+    strategy = strategy_in(event.made.scope if event.made is not None else None) or strategy_in(event.context.scope)
+    if strategy is None:
+        return
+    for name, part in event.parts.items():
+        made = making_of(part)
+        if made is not None and made.complete and made.scope is None:
+            message = f"this model becomes `{name}` of a model that `{name_of(strategy)}` trains"
+            draft = _draft(made, strategy, message, event.location)
+            yield replace(draft, at_most=Severity.WARNING)
+
+
+def about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
+    """An optimizer from outside of the scope in which its model was made; Keras 2 takes one from no scope at all."""
+    match method_of(step):
+        case "compile":
+            strategy = model_strategy(step) or strategy_in(step.context.scope)
+            optimizer = step.arguments.get("optimizer", Static("rmsprop"))
+        case "apply" | "apply_gradients" | "minimize" if step.context.scope is not None and step.context.scope.replica:
+            strategy = strategy_in(step.context.scope)
+            optimizer = step.owner or step.result
+        case _:
+            return
+    if strategy is None or not has_state(optimizer):
+        return
+    made = making_of(optimizer)
+    inside = strategy_in(made.scope) if made is not None else strategy_in(step.context.scope)
+    named = isinstance(optimizer, Static) and step.context.scope is None
+    other = inside is not None and made is not None and not is_the_same(inside, strategy)
+    outside = step.keras == 3 and ((made is not None and made.scope is None) or named)
+    if not (other or outside):
+        return
+    message = (
+        f"the optimizer that `compile` creates trains a model of `{name_of(strategy)}`"
+        if made is None
+        else f"this optimizer trains a model of `{name_of(strategy)}`"
+    )
+    draft = _draft(made or Creation(step.location), strategy, message, step.location)
+    if not other and not step.keras_is_known:
+        draft = replace(draft, keras_3=True, at_most=Severity.WARNING if is_tpu(strategy) else draft.at_most)
+    yield _without_effect(draft, step, steps)
+
+
+def about_metrics(step: SetupCall) -> Iterator[Draft]:
+    """Metric objects from outside of the scope, which Keras 2 refuses."""
+    strategy = model_strategy(step) if method_of(step) == "compile" and step.keras == 2 else None
+    if strategy is None:
+        return
+    for name in ("metrics", "weighted_metrics"):
+        given = step.arguments.get(name)
+        for metric in given.items or () if isinstance(given, Items) else ():
+            made = making_of(metric)
+            if made is not None and made.scope is None:
+                yield _draft(made, strategy, f"this metric belongs to a model of `{name_of(strategy)}`", step.location)
+
+
+def _draft(made: Creation, strategy: ApiObject, message: str, used: Location) -> Draft:
+    scope = making_of(strategy)
+    inside = made.scope is not None
+    where = "in the scope of another strategy" if inside else "outside its scope"
+    notes = [DraftNote(used, "it is used here")] if used != made.location else []
+    notes += [DraftNote(scope.location, "the strategy is created here")] if scope is not None else []
+    return Draft(
+        f"{message}, but is created {where}",
+        Effect.TPU if is_tpu(strategy) else Effect.FAILS,
+        f"with strategy.scope(): .. {brief(made.location.node)}",
+        location=made.location,
+        notes=tuple(notes),
+        rewrite=partial(in_scope, made.location) if not inside else None,
+    )
