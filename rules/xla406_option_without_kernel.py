@@ -134,13 +134,12 @@ from tensorflow.image import resize, ResizeMethod
 
 @tf.function(jit_compile=True)
 def f(x):
-    return resize(x, [2, 2], method="lanczos3")
+    return resize(x, [2, 2], method=ResizeMethod.LANCZOS3)
 """,
-            ['resize(x, [2, 2], method="lanczos3")'],
+            ["resize(x, [2, 2], method=ResizeMethod.LANCZOS3)"],
             Fails("ScaleAndTranslate"),
             inputs=("f32[1, 4, 4, 2]",),
             effect=Effect.FAILS,
-            safety=Safety.DISPLAY,
         ),
         Bad(
             """

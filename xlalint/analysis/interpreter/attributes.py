@@ -33,6 +33,7 @@ from ..domain.values import (
 from ..files.unit import Location
 from ..library import api, flags
 from ..library.class_checks import is_enum
+from ..library.constants import CONSTANTS
 from ..library.strategies import making_of
 from ..library.text import LISTING
 from ..library.text import METHODS as TEXT_METHODS
@@ -64,17 +65,6 @@ _KERAS_ATTRIBUTES: Final[dict[str, Value]] = {
 }
 _ABOUT_MODULES: Final = frozenset(("__version__", "__name__", "__doc__", "__file__", "__path__"))
 _PROPERTIES: Final = frozenset(("property", "functools.cached_property", "cached_property", "abc.abstractproperty"))
-# The numbers that integers of TensorFlow's dtypes lie between.
-_LIMITS: Final = {
-    f"tf.{prefix}{dtype}.{name}": Static(value)
-    for bits in (8, 16, 32, 64)
-    for dtype, least, most in (
-        (f"int{bits}", -(2 ** (bits - 1)), 2 ** (bits - 1) - 1),
-        (f"uint{bits}", 0, 2**bits - 1),
-    )
-    for name, value in (("min", least), ("max", most))
-    for prefix in ("", "dtypes.")
-}
 # The methods that each class of records has.
 OF_RECORDS: Final = frozenset(("_replace", "_asdict"))
 # The attributes of what `functools.partial` makes.
@@ -333,7 +323,7 @@ def _api_attribute(qualified: str, name: str) -> Value:
     if name in _ABOUT_MODULES:
         return STATIC
     whole = f"{qualified}.{name}"
-    return UNKNOWN if name == "__dict__" else _LIMITS.get(whole) or Api(api.canonical(whole))
+    return UNKNOWN if name == "__dict__" else CONSTANTS.get(whole) or Api(api.canonical(whole))
 
 
 def _of_class(cls: Class, value: Value) -> Value:
