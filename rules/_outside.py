@@ -100,7 +100,9 @@ def about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dra
     )
     draft = _draft(made or Creation(step.location), strategy, message, step.location)
     if not other and not step.keras_is_known:
-        draft = replace(draft, keras_3=True, at_most=Severity.WARNING if is_tpu(strategy) else draft.at_most)
+        at_most = Severity.WARNING if is_tpu(strategy) else draft.at_most
+        message = f"{draft.message}: Keras 3 raises an error, Keras 2 takes it"
+        draft = replace(draft, message=message, keras_3=True, at_most=at_most)
     yield _without_effect(draft, step, steps)
 
 
