@@ -39,7 +39,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import FILLED, GROWN, LAST, NEW_AXES, STEPS, after_index, cut, part_of_queue
+from ..domain.varying_shapes import FILLED, GROWN, LAST, NEW_AXES, STEPS, after_index, cut, of_sizes, part_of_queue
 from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
@@ -72,6 +72,8 @@ class Subscripts(Interpreter):
         self._fronts: dict[cst.CSTNode, bool] = {}  # .. and whether they are batches from what gets shorter by them
 
     def _subscript(self, frame: Frame, node: cst.Subscript) -> Value:
+        if (rows := self._rows_asked(frame, node)) is not None:
+            return Static(rows) if isinstance(rows, int) else Static(count=rows)
         base = self.evaluate(frame, node.value)
         index = tuple(self.index_element(frame, element.slice) for element in node.slice)
         if isinstance(base, Array) and base.length is not None and self._comes_out_even(frame, node, base.length):
@@ -87,6 +89,18 @@ class Subscripts(Interpreter):
         if isinstance(part, Sequence | Array | Unknown) and part.varies:
             return self._settled(frame, node, part)
         return part
+
+    def _rows_asked(self, frame: Frame, node: cst.Subscript) -> Rows | None:
+        """How many rows an array is known to have that is asked for them: `x.shape[0]`."""
+        match node:
+            case cst.Subscript(
+                value=cst.Attribute(value=cst.Name() as name, attr=cst.Name(value="shape")),
+                slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))],
+            ):
+                match self.evaluate(frame, name):
+                    case Array(length=length, varies=varies) if not of_sizes(varies):
+                        return length
+        return None
 
     @staticmethod
     def _settled(frame: Frame, node: cst.Subscript, part: Sequence | Array | Unknown) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.counts import Rows, fills_batches, is_multiple, plus
+from ..domain.counts import Rows, fills_batches, is_multiple, named, plus, times
 from ..domain.joins import element_of
 from ..domain.kinds import rows_of, united
 from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
@@ -14,6 +14,7 @@ from ..domain.varying_shapes import EVEN, GROWN, LAST, OF_ITEMS, RESIZED, ROWS, 
 from ..files.unit import Location
 from ..record import replace
 from .host_shapes import READ
+from .results import result_of
 
 # The arguments that are a shape, or one dimension of it each, under the names that calls are bound by.
 _SHAPE: Final = ("shape", "size", "dims", "*0")
@@ -84,7 +85,18 @@ PIECES: Final = "pieces"  # the detail of what is smaller in some of the pieces 
 # Functions of NumPy whose result is as long as what they are passed: `expand_dims`, where the new dimension is not the
 # first.
 _AS_LONG: Final = frozenset(
-    f"np.{name}" for name in ("abs", "array", "asarray", "ascontiguousarray", "clip", "copy", "expand_dims", "float32")
+    f"np.{name}"
+    for name in (
+        "abs",
+        "array",
+        "asarray",
+        "ascontiguousarray",
+        "clip",
+        "copy",
+        "expand_dims",
+        "float32",
+        "random.permutation",
+    )
 )
 # .. and of TensorFlow.
 _AS_MANY: Final = frozenset(
@@ -116,7 +128,7 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         for value in arguments.values():
             found = united(found, value.varies if isinstance(value, Static) else ())
         return replace(result, varies=found) if found else result
-    if name in _AS_LONG and isinstance(result, Array):
+    if isinstance(result, Array) and (name in _AS_LONG or _keeps_shape(name)):
         given = next(iter(arguments.values()), None)
         if not _is_behind(name, arguments):
             result = replace(result, length=1)
@@ -142,8 +154,8 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         if isinstance(result, Array) and along:
             written = len(stacked.items) if stacked.items and not stacked.varies else None
             result = replace(result, length=stacked.steps or written)
-        if isinstance(result, Array) and name in _IN_ROWS and arguments.get("axis", Static(0)) == Static(0):
-            result = replace(result, length=_sum_of(stacked))
+        if isinstance(result, Array) and _joins_rows(name, arguments, stacked):
+            result = replace(result, length=_sum_of(stacked, location))
         if looped and name.rpartition(".")[2] not in _JOINING:  # rows that are stacked once are of one length
             found = united(found, _of_items(stacked))
         return varied(result, found)
@@ -154,11 +166,21 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         match result, _shape_in(arguments):
             case Array(), Sequence(items=(Static(int(first)), *_)) if first > 0:
                 result = replace(result, length=first)
+    if name == "np.append" and isinstance(result, Array):
+        return _appended(arguments, result, location)
+    if name in ("np.repeat", "np.tile") and isinstance(result, Array):
+        result = replace(result, length=_repeated(name, arguments))
     if name in _SIZES:
         if isinstance(result, Tensor):
             result = _of_written(name, arguments, result, location)
         return varied(result, tuple(_of_sizes(name, arguments, location, looped)))
     return result
+
+
+def _keeps_shape(name: str) -> bool:
+    """Whether a function of NumPy gives an array of the shape of its first argument."""
+    rule = result_of(name).split("/") if name.startswith("np.") and name != "np.searchsorted" else []
+    return rule[1:2] == ["same"]
 
 
 def _is_behind(name: str, arguments: Mapping[str, Value]) -> bool:
@@ -194,8 +216,47 @@ def _of_written(name: str, arguments: Mapping[str, Value], made: Tensor, locatio
             return made
 
 
-def _sum_of(arrays: Sequence) -> Rows | None:
-    """How long arrays are that are put behind each other."""
+def _appended(arguments: Mapping[str, Value], made: Array, location: Location) -> Array:
+    """`np.append(x, y, axis=0)`, which needs no axis for rows of numbers."""
+    given = _argument(arguments, "arr", "*0"), _argument(arguments, "values", "*1")
+    flat = all(isinstance(each, Array) and each.row == 1 for each in given)
+    if flat or _argument(arguments, "axis", "*2") == Static(0):
+        arrays = Sequence("tuple", tuple(each for each in given if each is not None))
+        return replace(made, length=_sum_of(arrays, location))
+    return made
+
+
+def _joins_rows(name: str, arguments: Mapping[str, Value], joined: Sequence) -> bool:
+    """Whether a function puts arrays behind each other: `hstack` does so if they are rows of numbers."""
+    if name == "np.hstack":
+        return all(isinstance(each, Array) and each.row == 1 for each in joined.items or (joined.element,))
+    return name in _IN_ROWS and arguments.get("axis", Static(0)) == Static(0)
+
+
+def _repeated(name: str, arguments: Mapping[str, Value]) -> Rows | None:
+    """How many rows an array has that is repeated along the first dimension."""
+    given = _argument(arguments, "a", "A", "*0")
+    flat = isinstance(given, Array) and given.row == 1
+    match name, _argument(arguments, "repeats", "reps", "*1"):
+        case "np.tile", Sequence(items=(count, *others)) if flat is not bool(others):
+            pass
+        case "np.tile" | "np.repeat", Static() as count if flat or _argument(arguments, "axis", "*2") == Static(0):
+            pass
+        case _:
+            return None
+    length, often = given.length if isinstance(given, Array) else None, rows_of(count)
+    return None if length is None or often is None else times(length, often)
+
+
+def _argument(arguments: Mapping[str, Value], *names: str) -> Value | None:
+    return next((arguments[name] for name in names if name in arguments), None)
+
+
+def _sum_of(arrays: Sequence, location: Location) -> Rows | None:
+    """How long arrays are that are put behind each other; where nobody knows how many they are, as often as that."""
+    if arrays.items is None and isinstance(arrays.element, Array) and arrays.element.length is not None:
+        often = arrays.steps or named(f"arrays in {location.unit.code(location.node)}")
+        return times(arrays.element.length, often)
     total: Rows | None = 0 if arrays.items else None
     for array in arrays.items or ():
         length = array.length if isinstance(array, Array) else None
@@ -204,7 +265,7 @@ def _sum_of(arrays: Sequence) -> Rows | None:
 
 
 def _shape_in(arguments: Mapping[str, Value]) -> Value | None:
-    return next((arguments[name] for name in _SECOND if name in arguments), None)
+    return _argument(arguments, *_SECOND)
 
 
 def _reshaped(given: Value, arguments: Mapping[str, Value]) -> tuple[Variation, ...]:

@@ -116,7 +116,7 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
             return Static(varies=sizes)
         case ApiObject(api=name, facts=Pipeline(count, batch=int())) if name == DATASET:
             return as_number(rounded_up(frame.unit.code(node)) if count is None else count)
-        case Array(length=length, varies=()) if length is not None:
+        case Array(length=length, varies=varies) if length is not None and not of_sizes(varies):
             return as_number(length)
         case Instance(cls) if method := cls.find("__len__"):
             return interpreter.invoke(frame, FunctionValue(method, bound=value), Arguments(), node)
