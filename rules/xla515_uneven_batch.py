@@ -3,7 +3,8 @@
 ## What it does
 Reports batches that `fit`, `evaluate` or a loop of your own distributes over the replicas of a `TPUStrategy`, or of a
 `MirroredStrategy` with a list of devices: batches of one example, and with Keras 3 those of a number that does not
-divide among the replicas. How many a TPU has is not known: no odd number divides among two, four or eight.
+divide among the replicas. How many a TPU has is not known: no odd number divides among two, four or eight. Many have
+eight (v2-8, v3-8, v5e-8), so batches of two, four and six are told of as well, for information.
 
 ## What XLA does
 XLA is not asked. A strategy cuts each batch into as many parts as it has replicas. Measured with TensorFlow 2.21 on two
@@ -16,6 +17,7 @@ CPU devices:
   mean of its own (`tf.reduce_mean`) is reported as nan. Parts of two sizes work.
 - A loop of your own over `experimental_distribute_dataset` gives the other replicas tensors with 0 rows, of which a
   mean is nan.
+- With eight CPU devices batches of 2, 4 and 6 do the same in either way, those of 8 and 16 do not.
 
 Not measured with a `TPUStrategy`, for lack of a TPU.
 
@@ -71,9 +73,36 @@ def train(batch):
 for batch in strategy.experimental_distribute_dataset(tf.data.Dataset.range(4).batch({})):
     train(batch)
 """
+TPU = """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver("local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+"""
+SMALL = """
+BATCH_SIZE = 4
+images = tf.data.TFRecordDataset("images.tfrecord").map(tf.io.parse_tensor)
+batches = images.batch({}, drop_remainder=True)
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+model.fit(batches)
+"""
+SMALL_LOOP = """
+def step(batch):
+    return tf.reduce_mean(batch)
+
+@tf.function
+def train(batch):
+    return strategy.run(step, args=(batch,))
+
+for batch in strategy.experimental_distribute_dataset(tf.data.Dataset.range(4096).batch({}, drop_remainder=True)):
+    train(batch)
+"""
 UNEVEN = Breaks("Inputs to operation AddN of type AddN must have the same size and shape")
 RAISES = "Keras 3 raises InvalidArgumentError before the first step"
 IDLE = "all replicas but one get no examples and do nothing, and a mean over theirs is nan"
+NO_ROWS = "some get no rows, and a mean over theirs is nan"
+EIGHT = 8  # replicas that many TPUs have
 DISTRIBUTES = "experimental_distribute_dataset"
 
 
@@ -132,8 +161,30 @@ model.fit(tf.data.Dataset.zip((images, paintings)))
             severity=Severity.WARNING,
             why="needs a TPU",
         ),
+        Bad(
+            f"{TPU}{SMALL.format('BATCH_SIZE')}",
+            ["images.batch(BATCH_SIZE, drop_remainder=True)"],
+            None,
+            effect=Effect.FAILS,
+            severity=Severity.INFO,
+            why="needs a TPU; one of eight has more replicas than a batch has examples",
+        ),
+        Bad(
+            f"{TPU}{SMALL_LOOP.format(6)}",
+            ["tf.data.Dataset.range(4096).batch(6, drop_remainder=True)"],
+            None,
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+            why="needs a TPU",
+        ),
     )
     good = (
+        Good(f"{TPU}{SMALL_LOOP.format(16)}", None, why="each of eight gets two"),
+        Good(
+            f"{TPU}{SMALL.format('BATCH_SIZE * strategy.num_replicas_in_sync')}",
+            None,
+            why="four examples for each, however many there are",
+        ),
         Good(f"{DATA}\nmodel.fit(data.batch(6), validation_data=data.batch(2), verbose=0)\n", Runs()),
         Good(
             f"{DATA}\nmodel.fit(data.batch(1 * strategy.num_replicas_in_sync), verbose=0)\n",
@@ -193,11 +244,14 @@ def _sizes(step: SetupCall) -> Iterator[tuple[int, Location]]:
 
 
 def _draft(step: SetupCall, strategy: Value, size: int, location: Location, *, own: bool) -> Draft | None:
-    devices = devices_of(strategy)
-    fits = size % (devices or 2) == 0
-    if fits or not (devices > 1 or is_tpu(strategy)) or (own and size > 1):
+    devices, tpu = devices_of(strategy), is_tpu(strategy)
+    few = tpu and not devices and size < EIGHT and (own or size % 2 == 0)
+    fits = size % (devices or 2) == 0 or (own and size > 1)
+    if not few and (fits or not (devices > 1 or tpu)):
         return None
     what = f"batches of {size} do not divide among the replicas of `{name_of(strategy)}`"
+    if few and size > 1:
+        return _few(step, what, size, location, own=own)
     effect, most = Effect.FAILS, Severity.ERROR if devices and step.keras_is_known else Severity.WARNING
     if own or (step.keras == 2 and size == 1):
         what, effect, most = f"{what}: {IDLE}", Effect.DIVERGES, Severity.WARNING
@@ -208,6 +262,19 @@ def _draft(step: SetupCall, strategy: Value, size: int, location: Location, *, o
         if not step.keras_is_known:
             what += f"; with Keras 2, {IDLE}" if size == 1 else "; Keras 2 takes them"
             most = Severity.WARNING if size == 1 else Severity.INFO
+    return _distributed(step, what, effect, size, location, most)
+
+
+def _few(step: SetupCall, what: str, size: int, location: Location, *, own: bool) -> Draft | None:
+    """Batches that are smaller than a TPU of eight has replicas."""
+    if not own and step.keras == 2:
+        return None
+    then = NO_ROWS if own else RAISES
+    what = f"{what}, where it has eight: {then}"
+    return _distributed(step, what, Effect.DIVERGES if own else Effect.FAILS, size, location, Severity.INFO)
+
+
+def _distributed(step: SetupCall, what: str, effect: Effect, size: int, location: Location, most: Severity) -> Draft:
     notes = () if location == step.location else (DraftNote(step.location, "the strategy distributes them here"),)
     help = f"batches of {size} * strategy.num_replicas_in_sync"
     return Draft(what, effect, help, location=location, notes=notes, at_most=most)

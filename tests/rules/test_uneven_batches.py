@@ -27,6 +27,7 @@ with strategy.scope():
     model.compile("sgd", "mse")
 """
 IDLE, RAISES = (Effect.DIVERGES, Severity.WARNING), (Effect.FAILS, Severity.WARNING)
+FEW = (Effect.DIVERGES, Severity.INFO)  # on a TPU of eight
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,11 @@ IDLE, RAISES = (Effect.DIVERGES, Severity.WARNING), (Effect.FAILS, Severity.WARN
         ("model.fit(load('gs://a', 5), steps_per_epoch=9)\n", None, (Effect.FAILS, Severity.INFO)),
         ("model.fit(load('gs://a', 12), steps_per_epoch=9)\n", 3, None),
         ("for batch in strategy.experimental_distribute_dataset(load('gs://a', 1)):\n    print(batch)\n", 3, IDLE),
-        ("for batch in strategy.experimental_distribute_dataset(load('gs://a', 5)):\n    print(batch)\n", 3, None),
+        ("for batch in strategy.experimental_distribute_dataset(load('gs://a', 5)):\n    print(batch)\n", 3, FEW),
+        ("for batch in strategy.experimental_distribute_dataset(load('gs://a', 9)):\n    print(batch)\n", 3, None),
+        ("model.fit(load('gs://a', 4), steps_per_epoch=9)\n", 3, (Effect.FAILS, Severity.INFO)),
+        ("model.fit(load('gs://a', 4), steps_per_epoch=9)\n", 2, None),
+        ("model.fit(load('gs://a', 4 * strategy.num_replicas_in_sync), steps_per_epoch=9)\n", 3, None),
         ("strategy.distribute_datasets_from_function(lambda context: load('gs://a', 1))\n", 3, None),
         ("model.predict(load('gs://a', 1), steps=9)\n", 3, None),
         ("model.fit(load('gs://a', strategy.num_replicas_in_sync), steps_per_epoch=9)\n", 3, None),
