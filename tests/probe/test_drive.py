@@ -230,6 +230,29 @@ def test_flags_of_a_program_have_their_defaults(driver: Driver, tmp_path: Path) 
         assert driver("first_boxes", str(program))["shapes"][0] == [3, 4]
 
 
+def test_flags_that_another_file_of_the_project_defines(driver: Driver, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("")
+    (tmp_path / "started.py").write_text(
+        "from absl import flags\n\ndef create():\n    flags.DEFINE_integer('most_rows', 3, 'the most rows')\n"
+        "    flags.DEFINE_enum(name='kept_side', default='right', enum_values=['left', 'right'], help='which')\n"
+        "    flags.DEFINE_string('unknown_side', other(), 'not known')\n"
+    )
+    part = tmp_path / "part.py"
+    part.write_text(
+        "from absl import flags\nFLAGS = flags.FLAGS\n\ndef first_rows(x):\n    return x[: FLAGS.most_rows]\n\n"
+        "def kept_side(x):\n    return {'right': x[:2]}[FLAGS.kept_side]\n\n"
+        "def other_side(x):\n    return x * FLAGS.unknown_side\n"
+    )
+    assert driver("first_rows", str(part))["shapes"][0] == [3, 4]
+    assert driver("kept_side", str(part))["shapes"][0] == [2, 4]
+    assert "unknown_side" in driver("other_side", str(part))["not"]
+    own = tmp_path / "own.py"  # defines one itself
+    own.write_text(part.read_text().replace("FLAGS\n\n", "FLAGS\nflags.DEFINE_integer('most_rows', 2, '')\n\n", 1))
+    assert driver("first_rows", str(own))["shapes"][0] == [2, 4]
+    own.unlink()
+    assert driver("first_rows", str(part))["shapes"][0] == [3, 4]
+
+
 def test_a_caller_helps_where_the_parameters_say_too_little(driver: Driver) -> None:
     hidden, caller = "_unpacked", Frame(str(CODE), "packed")
     first = line_of("def _unpacked")

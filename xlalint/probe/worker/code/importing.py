@@ -69,7 +69,7 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
                     raise
                 # Modules that import each other work in the order that their package imports them in.
                 member, without = imported_without(lambda: _member(name, path, root), near)
-            flags.use_defaults()
+            flags.use_defaults(project_of(path))
             return Loaded(member, _path=folders, without=without)
         before = frozenset(sys.modules)
         try:
@@ -85,7 +85,7 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
             folders = (*folders, *_put_first([str(project)]))
             member, without = imported_without(lambda: _member(name, path, project), near)
             return Loaded(member, _path=folders, without=without)
-        flags.use_defaults()
+        flags.use_defaults(project_of(path))
         found = sys.path[known:]  # folders of the project
         inside = tuple(f"{folder}{os.sep}" for folder in (path.parent, *search, *found))
         return Loaded(module, before, inside, (*folders, *found), ended, without)
