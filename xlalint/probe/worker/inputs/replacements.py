@@ -16,6 +16,7 @@ from xlalint.sources.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 from ..backends import backend
 from .configurations import classes_with, modes_of, read_in_file, read_with, said_in
 from .culprits import FailedCall, culprits_of, frames_of, switches_of, user_frames_of
+from .element_counts import reshaped
 from .error_clues import ErrorClues
 from .numbers import SIZE
 from .own_settings import ready_with
@@ -39,7 +40,6 @@ _SHAPES: Final = re.compile(
 _ONE_ELEMENT: Final = re.compile(r"truth value of an array|size-1 arrays|scalar arrays can be converted")
 _SAME_RANK: Final = re.compile(r"same (?:number of dimensions|rank)|\branks?\b.*\bmatch|equal ranks?", re.I)
 _TOO_FEW: Final = re.compile(r"too (?:small|few|short)|not enough|at least|must be (?:greater|larger)", re.I)
-_RESHAPED: Final = re.compile(r"reshape is a tensor with (\d+) values, but the requested shape has ([1-9]\d*)")
 _JOINED: Final = re.compile(r"'NoneType' and 'str'|'str' and 'NoneType'|can only concatenate str")
 _BETWEEN: Final = re.compile(r"minval < maxval, got (-?\d+) >= (-?\d+)")
 _MANY: Final = 4096
@@ -226,11 +226,7 @@ def _reshaped(part: Spec, clues: ErrorClues) -> Iterator[Choice]:
     shape, rank = part.shape(), len(part.dims)
     if shape in clues.shapes:
         yield from (spec(part.dtype, *other, style=part.style) for other in clues.shapes if _is_other(other, shape))
-    if (found := _RESHAPED.search(clues.text)) is not None:  # an axis that the code takes for one element is longer
-        times, rest = divmod(int(found[1]), int(found[2]))
-        for axis in range(rank) if times > 1 and not rest else ():
-            if shape[axis] % times == 0:
-                yield spec(part.dtype, *shape[:axis], shape[axis] // times, *shape[axis + 1 :], style=part.style)
+    yield from (spec(part.dtype, *other, style=part.style) for other in reshaped(shape, clues.text))
     if (found := _BETWEEN.search(clues.text)) is not None:  # of an image too small to cut something out of it
         more = int(found[1]) - int(found[2]) + 1
         for axis in range(rank - 2, -1, -1):
