@@ -28,6 +28,7 @@ from xlalint.probe.protocol import (
     Spot,
     Varied,
 )
+from xlalint.probe.refutation import UNREACHED
 from xlalint.probe.statements import Statements
 from xlalint.probe.target import Target
 from xlalint.probe.verdicts import COMPILES, CONFIRMED, NOT_RUN, ONLY, OPEN, REFUTED, Run, judged
@@ -91,13 +92,26 @@ def outcome(file: Path, *observations: Observation, calls: tuple[Call, ...] = EQ
         "unconverted": lines,
     }
     versions = {"tensorflow": "2.21.0"}
-    return Outcome(calls=calls, observations=observations, reached=lines, versions=versions, **evidence | more)  # type: ignore[arg-type]
+    told = {"reached": lines, **evidence, **more}
+    return Outcome(calls=calls, observations=observations, versions=versions, **told)  # type: ignore[arg-type]
 
 
 def test_a_failure_confirms_the_finding_at_its_line_and_leaves_the_others_open(file: Path) -> None:
     report = judge(file, outcome(file, seen(file, FAILS, 4)), finding(4), finding(10))
     assert statuses(report) == [(4, CONFIRMED), (10, OPEN)]
     assert {one.severity for one in report.findings} == {Severity.ERROR}
+
+
+def test_a_line_at_which_something_is_seen_is_reached(file: Path) -> None:
+    here = finding(10, Effect.NAMED, api="tf.sparse.from_dense")
+    reached = {str(file): (4,)}
+    [one] = judge(file, outcome(file, reached=reached), here).findings
+    assert one.verdict is not None
+    assert one.verdict.text == UNREACHED
+    lacking = replace(seen(file, FAILS, 10), ops=("EditDistance",), lacking=True)
+    [one] = (it for it in judge(file, outcome(file, lacking, reached=reached), here).findings if it.code != PROBE_ONLY)
+    assert one.verdict is not None
+    assert one.verdict.text.startswith("the function fails elsewhere")
 
 
 def test_a_raise_confirms_the_condition_that_it_stands_under(file: Path) -> None:

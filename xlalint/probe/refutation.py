@@ -106,7 +106,10 @@ def _reasons(finding: Finding, outcome: Outcome, statements: Statements, backend
         yield "nothing was compiled"
     if finding.effect is Effect.TPU and not any(one.untried is None and one.topology for one in outcome.programs):
         yield "a CPU does not show what a TPU does: --target tpu asks the TPU compiler"
-    if not any(on_line(path, line) for line in outcome.reached.get(path, ())):
+    reached = [(path, line) for line in outcome.reached.get(path, ())]
+    # Of code that a library lets AutoGraph convert, no line is seen to run.
+    reached += [(spot.path, spot.line) for one in outcome.observations for spot in one.spots]
+    if not any(on_line(*place) for place in reached):
         yield UNREACHED
     again = [one for one in outcome.observations if one.kind == RECOMPILES and one.per != "shape"]
     if any(on_line(spot.path, spot.line) for one in again for spot in one.spots):
