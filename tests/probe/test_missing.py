@@ -240,7 +240,7 @@ def test_packages_lie_in_the_folder_that_a_program_is_started_in(worker: Worker,
     (tmp_path / "started_pkg" / "layers").mkdir(parents=True)  # files in folders of its own only
     file, layer = tmp_path / "programs" / "fast" / "step.py", tmp_path / "started_pkg" / "layers" / "scaled.py"
     file.write_text("from started_pkg.layers.scaled import scaled\n\n\ndef f(x):\n    return scaled(x)\n")
-    layer.write_text("import tensorflow as tf\n\n\ndef scaled(x):\n    return x * float(tf.reduce_sum(x))\n")
+    layer.write_text("import tensorflow as tf\n\n\ndef scaled(x):\n    return x * tf.linalg.slogdet(x)[1]\n")
     target = Target(str(file), "f", roots=(str(file.parent),))
     assert "started_pkg" in (worker.ask(target, Plan(value_sets=2), Limits()).not_run or "")
     found = worker.ask(
@@ -249,7 +249,7 @@ def test_packages_lie_in_the_folder_that_a_program_is_started_in(worker: Worker,
         Limits(),
     )
     assert found.not_run is None
-    assert [one.spots[0].path for one in found.observations] == [str(layer)]
+    assert [spot.path for one in found.observations for spot in one.spots[:1]] == [str(layer)]
 
 
 def test_a_file_by_itself_is_forgotten_and_what_is_installed_beside_it_is_not() -> None:
