@@ -74,7 +74,38 @@ batches = Batches(np.load("a.npy"), 32)
 for i in range(9):
     step(batches[i])
 """
+PARSER = "import argparse\n\nparser = argparse.ArgumentParser()\n{}\nsize = parser.parse_args().size\n"
 SCRIPTS = {
+    **{
+        f"70 rows in batches of a setting: {name}": one(
+            f"{HEAD}{setting}{MODEL}data = tf.data.Dataset.from_tensor_slices((tf.ones([70, 4]), tf.ones([70, 1])))\n"
+            "model.fit(data.batch(size))\n",
+            *(() if even else (("XLA302", "model.fit"),)),
+        )
+        for name, setting, even in (
+            ("one choice", PARSER.format("parser.add_argument('size', type=int, choices=[35])"), True),
+            ("one choice, of one", PARSER.format("parser.add_argument('--size', default=1, choices=[1])"), True),
+            ("one choice that is asked for", PARSER.format("parser.add_argument('size', choices=[32])"), False),
+            ("one choice, or none", PARSER.format("parser.add_argument('--size', type=int, choices=[35])"), False),
+            (
+                "of several choices",
+                PARSER.format("parser.add_argument('size', type=int, choices=[7, 32])"),
+                False,
+            ),
+            (
+                "set for the parser",
+                PARSER.format("parser.add_argument('--size', type=int)\nparser.set_defaults(size=35)"),
+                True,
+            ),
+            (
+                "set for the parser, and not even",
+                PARSER.format("parser.add_argument('--size', type=int)\nparser.set_defaults(size=32)"),
+                False,
+            ),
+            ("of the environment", "import os\n\nsize = int(os.environ.get('SIZE', 35))\n", True),
+            ("of the environment, and not even", "import os\n\nsize = int(os.environ.get('SIZE', 32))\n", False),
+        )
+    },
     # -- sizes that whoever runs the program may choose --
     **{
         f"a batch size on the command line: {name}": one(

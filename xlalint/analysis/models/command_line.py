@@ -60,6 +60,14 @@ def _add_argument(
 
 
 def _by_default(option: str, arguments: Arguments) -> Value:
+    """What an option is if nobody passes it, or whatever anybody passes where there is one choice: `choices=[4]`."""
+    match arguments.keywords.get("choices"):
+        case Sequence(items=(Static() as only,)) if "nargs" not in arguments.keywords and (
+            arguments.keywords.get("default") == only
+            or arguments.keywords.get("required") == Static(True)
+            or not option.startswith("-")
+        ):
+            return only
     match arguments.keywords.get("action"), arguments.keywords.get("default"):
         case Static("store_true" | "store_false" as action), None:
             return Static(setting=Setting(_SWITCHES[action], f"`{option}`"))
@@ -113,7 +121,7 @@ def _flag(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
 def of_environment(arguments: Arguments) -> Value | None:
     """`os.environ.get("DATA", "data")`: a variable that has a default."""
     match arguments.get(0, "key"), arguments.get(1, "default"):
-        case Static(str() as name), Static(str() as default):
+        case Static(str() as name), Static(str() | int() as default):
             return Static(setting=Setting(default, f"`{name}`"))
         case _:
             return None
@@ -147,7 +155,16 @@ def _parse_records(
 def _set_defaults(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
-    """`parser.set_defaults(run=train)`: which parser of a file is asked, the command line decides."""
+    """`parser.set_defaults(run=train)`: which parser of a file is asked, the command line decides. For one that is read
+    right away, `parser.set_defaults(size=8)` is the default of an option."""
+    match owner, node:
+        case ApiObject(payload=Dict(entries, element)), cst.Call(func=cst.Attribute(value=place)):
+            settings = {
+                name: Static(setting=Setting(value.constant, f"`--{name.replace('_', '-')}`"))
+                for name, value in arguments.keywords.items()
+                if isinstance(value, Static) and type(value.constant) is int
+            }
+            interpreter.assign_quietly(frame, place, replace(owner, payload=Dict({**entries, **settings}, element)))
     defaults = interpreter.parser_defaults.setdefault(frame.module, {})
     for name, value in arguments.keywords.items():
         defaults[name] = join(defaults[name], value) if name in defaults else value
