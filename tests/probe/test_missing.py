@@ -257,14 +257,3 @@ def test_a_file_by_itself_is_forgotten_and_what_is_installed_beside_it_is_not() 
     assert not _is_own("/work/.venv/lib/python3/site-packages/numpy/__init__.py", "/work/")
     assert _is_own("/venv/site-packages/program/steps.py", "/venv/site-packages/program/")
     assert not _is_own("/other/steps.py", "/work/")
-
-
-@pytest.mark.compiler
-def test_what_lies_beside_a_notebook_comes_before_what_is_installed(worker: Worker, tmp_path: Path) -> None:
-    file, beside = tmp_path / "program" / "n.py", tmp_path / "beside" / "this.py"  # one of Python's has its name
-    for one in (file, beside):
-        one.parent.mkdir()
-    beside.write_text("RATE = 2.0\n")
-    file.write_text("import this\n\n\ndef f(x):\n    return x * this.RATE\n")
-    target = Target(str(file), "f", roots=(str(file.parent),), search=(str(beside.parent),))
-    assert worker.ask(target, Plan(value_sets=2), Limits()).not_run is None

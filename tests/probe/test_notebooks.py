@@ -51,9 +51,6 @@ def test_places_in_cells_are_places_in_a_program_and_back(notebook: Path) -> Non
         text = f"it fails at {path}:8"
         function = Probed(str(path), 6, verdict(text, 8), (text,))
         back = notebooks.back(Report((replace(there, verdict=verdict(text, 5)),), functions=(function,)))
-        linked = replace(there, message="XLA409 reports line 8, and it fails")
-        [beside] = notebooks.back(Report((linked,))).findings
-    assert beside.message == "XLA409 reports n.ipynb:cell 4:3, and it fails"
     assert not path.exists()
     [found], [told] = back.findings, back.functions
     assert (found.path, found.cell, found.span) == ("n.ipynb", 3, span)

@@ -8,15 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from ..findings.findings import Finding, FindingContext, Note, Probed, Report, Span, TrailStep, Verdict
 from ..sources.reading import read_source
 from ..sources.text import CellLines, display_path
 from .target import Target
 from .targets import NoTarget
-
-_REPORTED: Final = re.compile(r"reports line (?=\d)")  # what a rule reports in the same file
 
 _Pairs: TypeAlias = list[tuple[Target | NoTarget, list[Finding]]]
 
@@ -129,7 +127,7 @@ class Programs:
             path=program.notebook,
             span=replace(span, line=span.line - before, end_line=span.end_line - before),
             cell=cell.cell,
-            message=self._text(_REPORTED.sub(f"reports {program.path}:", finding.message)),
+            message=self._text(finding.message),
             verdict=verdict,
             context=finding.context and self._context(finding.context),
             notes=tuple(map(self._note_back, finding.notes)),

@@ -212,7 +212,7 @@ class _Analysis:
         self._note_reached(self._fresh_roots())
 
     def _run_restated(self) -> None:
-        """The methods that Keras calls, once more where the host changes a number of an object or a module."""
+        """The methods that Keras calls, once more where the host changes what they read of an object or a module."""
         restated, self.interpreter.writes.restated = self.interpreter.writes.restated, set()
         for entry in list(self._by_keras) if restated else ():
             bound = entry.value.bound

@@ -47,7 +47,7 @@ class AttributeWrites:
         self._attributes: dict[tuple[_Owner, str], _Attribute] = {}
         self._journal: list[Noted] = []
         self.of_classes: set[str] = set()  # the names that are assigned to any class
-        self.restated: set[Class | Module] = set()  # of what the host changes a number again and again
+        self.restated: set[Class | Module] = set()  # of what the host changes that Keras's steps read
         self.grown = 0  # how often an attribute was assigned what is joined to itself, and came to be that by it
         # What functions assign that are analysed because nobody was seen to call them, by identity: until somebody is.
         self.of_uncalled: dict[object, list[Noted]] = {}

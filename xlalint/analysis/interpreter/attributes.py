@@ -97,6 +97,8 @@ class Attributes(Interpreter):
                 return TensorMethod(owner, name)
             case ClassValue(cls) if name == "__subclasses__":
                 return _constant_function(Sequence("list", tuple(map(ClassValue, cls.derived))))
+            case ClassValue(cls) if name == "__name__":
+                return Static(cls.name)
             case ClassValue(cls) if name == "__dict__":
                 own = {inner: self._class_attribute(frame, cls, inner) for inner in cls.functions}
                 own |= self.class_attributes(cls)
@@ -105,6 +107,8 @@ class Attributes(Interpreter):
                 return _of_class(cls, self._class_attribute(frame, cls, name) or UNKNOWN)
             case Static(Member() as member):
                 return self._member_attribute(frame, owner, member, name, node)
+            case FunctionValue(function) if name == "__name__":
+                return Static(function.name)
             case FunctionValue() if name == "__get__":
                 return ApiObject(
                     "functools.partial", payload=Sequence("tuple", (Api("types.MethodType"), Dict({}), owner))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
 from ...syntax.build import parse_expression
 from ...syntax.expression_builder import NestedTooDeepError
@@ -142,15 +143,30 @@ class Decorating(Interpreter):
         if module in self._read:
             return
         self._read.add(module)
-        for function in module.functions:
-            if function.decorator_texts:
-                self._register(FunctionValue(function))
+        for definition in _definitions(module):
+            if self._is_registered_here(definition):
+                self.project.execute(module)  # which makes its containers, and then runs these decorators
+            else:
+                self._register(definition)
         for cls in module.classes:
-            if cls.decorator_texts:
-                self._register(ClassValue(cls))
             self._init_subclass(cls)
         if module.file.is_script:
             self._register_beside(module)
+
+    def register_own(self, module: Module, lines: range) -> None:
+        """The same for what a module defines in some lines, by its own decorators."""
+        for definition in _definitions(module):
+            stretch = _made(definition).stretch
+            if stretch is not None and stretch.first in lines and self._is_registered_here(definition):
+                self._register(definition)
+
+    def _is_registered_here(self, definition: FunctionValue | ClassValue) -> bool:
+        """Whether a decorator may put a definition into a container that the module binds which defines it."""
+        made = _made(definition)
+        return any(
+            _is_own(made.module, text.partition("(")[0].partition(".")[0]) and self._registers(made.module, text)
+            for text in made.decorator_texts
+        )
 
     def _register_beside(self, module: Module) -> None:
         """The same for the modules that are imported for what happens when they are read, and for what these import."""
@@ -163,7 +179,7 @@ class Decorating(Interpreter):
                     self.project.execute(imported)
 
     def _register(self, definition: FunctionValue | ClassValue) -> None:
-        made = definition.function if isinstance(definition, FunctionValue) else definition.cls
+        made = _made(definition)
         if not any(self._registers(made.module, text) for text in made.decorator_texts):
             return
         unit, decorators = self._written(made, made.decorator_texts, _decorators)
@@ -246,6 +262,22 @@ class Decorating(Interpreter):
         if function.owner is None or self.decorators_of(function) & {"staticmethod", "classmethod"}:
             return FunctionValue(function)
         return method_value(function, self.canonical_instance(function.owner))
+
+
+def _definitions(module: Module) -> Iterator[FunctionValue | ClassValue]:
+    """What a module defines that has decorators, functions first."""
+    yield from (FunctionValue(function) for function in module.functions if function.decorator_texts)
+    yield from (ClassValue(cls) for cls in module.classes if cls.decorator_texts)
+
+
+def _made(definition: FunctionValue | ClassValue) -> Function | Class:
+    return definition.function if isinstance(definition, FunctionValue) else definition.cls
+
+
+def _is_own(module: Module, name: str) -> bool:
+    """Whether a module binds a name itself, and does not import it."""
+    bindings = module.outline.bindings.get(name, ())
+    return name in module.outline.assigned or any(not isinstance(one, ImportOutline) for one in bindings)
 
 
 def _inputs_of(value: FunctionValue) -> Arguments:

@@ -484,6 +484,10 @@ class Interpreter(ABC):
         """Run the decorators that may put what they are given into a container, as the module does when it is read."""
 
     @abstractmethod
+    def register_own(self, module: Module, lines: range) -> None:
+        """The same for what a module defines in some lines, by its own decorators."""
+
+    @abstractmethod
     def has_another_result(self, function: Function) -> bool:
         """Whether a decorator of the project makes something else of what the function returns."""
 

@@ -69,7 +69,10 @@ class Modules(Interpreter):
 
     def _run_module(self, frame: Frame) -> None:
         frame.module.bind_defaults()
+        above = 0
         for stretch in frame.module.outline.code:
+            self.register_own(frame.module, range(above, stretch.first))
+            above = stretch.first
             unit = self.unit_of(frame.module, stretch.first, stretch)
             if unit is None:
                 continue
@@ -82,6 +85,7 @@ class Modules(Interpreter):
             if frame.env is not None:
                 frame.module.values.update(frame.env)
             frame.env = frame.module.values
+        self.register_own(frame.module, range(above, frame.module.file.last_line + 1))
 
     def _run_fragment(self, module: Module, first: Frame) -> None:
         """Names that nobody defines: the reader is meant to think of a compiled function around the code."""

@@ -1,9 +1,11 @@
-"""Models that an object of the project holds which is a model itself: a generator and its discriminator, say."""
+"""What an object of the project holds which is a model: other models, a generator and its discriminator, say, and
+functions that its steps call."""
 
 from __future__ import annotations
 
 from ...syntax import nodes as cst
-from ..domain.values import ApiObject, Instance, Value
+from ..domain.joins import join
+from ..domain.values import ApiObject, FunctionValue, Instance, OneOf, Unknown, Value
 from ..files.unit import Location
 from ..interpreter.events import HoldModels
 from ..interpreter.frames import Frame
@@ -24,3 +26,19 @@ def report_parts(interpreter: Interpreter, frame: Frame, model: Value, node: cst
 
 def _is_model(value: Value) -> bool:
     return isinstance(value, ApiObject) and api.kind_of(value.api) == "model"
+
+
+def pass_functions_on(interpreter: Interpreter, model: Value) -> None:
+    """The steps that Keras runs call the functions which the model was created or compiled with; who analyses the steps
+    knows no one model."""
+    if not isinstance(model, Instance):
+        return
+    shared = interpreter.canonical_instance(model.cls)
+    for name, value in model.attributes.items():
+        present = shared.attributes.get(name)
+        if isinstance(value, FunctionValue) and isinstance(present, Unknown | FunctionValue | OneOf):
+            passed = value if isinstance(present, Unknown) else join(present, value)
+            if passed != present:
+                shared.attributes[name] = passed
+                shared.version += 1
+            interpreter.writes.restated.add(model.cls)

@@ -50,7 +50,7 @@ from ..record import replace
 from .callbacks import run_callbacks
 from .compilation import asked_by, show_setting
 from .held_layers import keeps_off, report_held
-from .held_models import report_parts
+from .held_models import pass_functions_on, report_parts
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, whole_batches
 from .remade_models import report_remade
 
@@ -243,6 +243,7 @@ def _remember_compiled(
         case Instance():
             model.facts = how
             interpreter.handed.add(model.cls)
+            pass_functions_on(interpreter, model)
         case ApiObject() if api.kind_of(model.api) == "model":
             interpreter.assign_quietly(frame, node.func.value, replace(model, facts=how))
         case ApiObject(api="keras.layers.Layer"):  # only a layer that is a model can be compiled
@@ -309,6 +310,7 @@ def _run_model(
     if method == "predict" and any(map(_is_model, options(model))):
         interpreter.note_done(frame, Act.PREDICT, node)
     for option in _as_compiled(options(model), method):
+        pass_functions_on(interpreter, option)
         run_callbacks(interpreter, frame, option, method, arguments, node)
         if (how := _compiled(interpreter, frame, option, node)) is not None:
             text = declared_text(option) if how.why == _ON_TPU or not keeps_off(option) else None

@@ -57,8 +57,7 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
     the same package follow soon. Names that snippets leave out (`tf`, `np`, `keras`) are there for a file by itself.
     """
     name, root = dotted_name(path)
-    beside = [one for one in search if Path(one) not in path.parents]  # of a notebook: what is run is a copy of it
-    folders, near, known = _put_first([str(root), *beside]), (*_near(path), *map(Path, search)), len(sys.path)
+    folders, near, known = _put_first([str(root)]), (*_near(path), *map(Path, search)), len(sys.path)
     look_from(near)
     sys.argv[:] = [str(path)]  # a program reads its own options, of which none are given
     try:
