@@ -3,7 +3,7 @@
 ## What it does
 Reports random numbers with a fixed seed in compiled code (`tf.random.stateless_*`, `seed=` with a number), with the
 severity `info`. Reports numbers drawn there by Python's `random` or NumPy, and reads of the clock (`time.time()`),
-with the severity `warning`: both happen only once.
+with the severity `warning`: both happen only once. So do draws in a function that `tf.data` maps over its elements.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU. XLA uses another algorithm.
@@ -13,7 +13,7 @@ Measured with TensorFlow 2.21 on a CPU. XLA uses another algorithm.
   numbers.
 - With `alg="philox"`, the stateless functions return equal numbers in both.
 - `random.random()` and `np.random.uniform()` are drawn during tracing and are constants from then on. This also holds
-  for a plain `tf.function`.
+  for a plain `tf.function`, and for `dataset.map`, `filter` and `flat_map`: all elements of all epochs get one number.
 
 With Keras 3.15 on JAX 0.10:
 
@@ -34,7 +34,7 @@ On JAX: `self.seed = keras.random.SeedGenerator(1)` in `__init__`, and `seed=sel
 
 ## Not flagged
 Random numbers without a seed (TensorFlow), seeds that are arguments, `alg="philox"`, code that XLA does not compile,
-and functions that `tf.data` maps.
+and what is not traced: generators, `tf.numpy_function`, and the `map` of other libraries.
 
 ## Fix safety
 Shown only: it changes the numbers of the compiled function.
@@ -49,7 +49,8 @@ from collections.abc import Iterator
 from xlalint.analysis.domain.values import NONE, ApiObject, OneOf, Sequence, Static, Value
 from xlalint.analysis.files.unit import Unit
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import ApiCall, Event
+from xlalint.analysis.interpreter.events import ApiCall, DrawOnce, Event
+from xlalint.analysis.library.chance import DRAWN_ON_HOST
 from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Fails, Good, OnJax, Rule, Severity
 from xlalint.syntax import nodes as cst
@@ -75,16 +76,6 @@ OF_KERAS = names(
     keras.random.normal keras.random.randint keras.random.shuffle keras.random.truncated_normal keras.random.uniform
     """
 )
-# What is drawn once, while the function is traced.
-ON_HOST = names(
-    """
-    random.random random.randint random.uniform random.choice random.gauss random.normalvariate random.randrange
-    random.choices random.sample random.shuffle random.betavariate random.expovariate random.triangular
-    random.getrandbits secrets.choice secrets.randbelow np.random.shuffle np.random.standard_normal np.random.poisson
-    np.random.rand np.random.randn np.random.randint np.random.random np.random.uniform np.random.normal
-    np.random.choice np.random.binomial np.random.beta np.random.permutation np.random.random_sample
-    """
-)
 # The clock, likewise.
 CLOCKS = names(
     """
@@ -97,8 +88,8 @@ CLOCKS = names(
 class RandomNumbers(Rule):
     code = "XLA603"
     name = "random-numbers"
-    handles = (ApiCall,)
-    apis = SEEDED | ON_HOST | CLOCKS | OF_KERAS | {GENERATOR}
+    handles = (ApiCall, DrawOnce)
+    apis = SEEDED | DRAWN_ON_HOST | CLOCKS | OF_KERAS | {GENERATOR}
     bad = (
         Bad(
             """
@@ -273,6 +264,21 @@ class L(keras.layers.Layer):
             help="SeedGenerator",
             why="without a seed there is no generator",
         ),
+        Bad(
+            """
+import random
+
+def turn(image):
+    return tf.image.rot90(image, random.choice([0, 1, 2, 3]))
+
+images = tf.data.Dataset.from_tensor_slices(tf.ones([8, 4, 4, 3])).map(turn)
+""",
+            ["random.choice([0, 1, 2, 3])"],
+            None,
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            why="`tf.data` traces it, and nothing compiles it",
+        ),
     )
     good = (
         Good(
@@ -377,11 +383,15 @@ def f(x):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
+            case DrawOnce(node=node) if not _is_seeded_here(event):
+                message = f"`{brief(node)}` is drawn once, when `tf.data` traces the function, for all elements"
+                yield Draft(message, Effect.DIVERGES, DEVICE, at_most=Severity.WARNING)
+            case ApiCall(api=api, node=node) if event.context.kind in _TRACED:
                 code = brief(node)
-                if (jax := _on_jax(event, code)) is not None:
+                compiled = event.context.kind is ContextKind.XLA
+                if compiled and (jax := _on_jax(event, code)) is not None:
                     yield Draft(jax.what, jax.effect or Effect.FAILS, HELD, jax=jax, on_jax_alone=True)
-                if api in ON_HOST and not _is_seeded_here(event):
+                if api in DRAWN_ON_HOST and not _is_seeded_here(event):
                     message = f"`{code}` is drawn once, during tracing, and is a constant from then on"
                     jax = OnJax(Effect.DIVERGES, f"`{code}`", TOO)
                     yield Draft(message, Effect.DIVERGES, DEVICE, at_most=Severity.WARNING, jax=jax)
@@ -389,7 +399,7 @@ def f(x):
                     message = f"`{code}` reads the clock once, during tracing, and is a constant from then on"
                     jax = OnJax(Effect.DIVERGES, f"`{code}`", TOO)
                     yield Draft(message, Effect.DIVERGES, BEFORE, at_most=Severity.WARNING, jax=jax)
-                elif api in SEEDED and _fixed(event.arguments.get("seed")) and event.arguments.get("alg") != PHILOX:
+                elif compiled and api in SEEDED and _fixed(event):
                     message = f"`{code}`: with the same seed, a compiled function draws other numbers than eager code"
                     help = _philox(node) if api in STATELESS else OTHER
                     yield Draft(message, Effect.DIVERGES, help, at_most=Severity.INFO)
@@ -426,7 +436,7 @@ def _is_generator(seed: Value) -> bool:
     return isinstance(seed, ApiObject) and seed.api == GENERATOR
 
 
-def _is_seeded_here(event: ApiCall) -> bool:
+def _is_seeded_here(event: ApiCall | DrawOnce) -> bool:
     """Whether a generator draws that the function makes with a seed: so does each call of eager execution."""
     match event.node.func:
         case cst.Attribute(value=cst.Name(value=name)):
@@ -461,9 +471,11 @@ def _bound_by(node: cst.CSTNode) -> str | None:
             return None
 
 
-def _fixed(seed: Value | None) -> bool:
-    """A seed that the source fixes."""
-    match seed:
+def _fixed(event: ApiCall) -> bool:
+    """Whether the source fixes a seed, and leaves the algorithm open."""
+    if event.arguments.get("alg") == PHILOX:
+        return False
+    match event.arguments.get("seed"):
         case Static(constant=int() | tuple() | list()):
             return True
         case Sequence(items=(_, *_) as items):
@@ -485,3 +497,4 @@ def _philox(call: cst.Call) -> str:
 _BINDING = (cst.Param, cst.AssignTarget)
 QUOTED = '"philox"'
 PHILOX = Static("philox")
+_TRACED = (ContextKind.XLA, ContextKind.GRAPH)

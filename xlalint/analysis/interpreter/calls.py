@@ -387,11 +387,11 @@ class Calls(Interpreter):
             return STATIC
         return after_own_layer(given, UNKNOWN)
 
-    def run_in_pipeline(self, frame: Frame, arguments: Arguments) -> None:
+    def run_in_pipeline(self, frame: Frame, arguments: Arguments, context: Context = PIPELINE) -> None:
         """The functions of an input pipeline run on the host, each traced by itself; XLA never sees them."""
         for value in (*arguments.positional, *arguments.keywords.values()):
             for function in self.functions_in(value):
-                self.enter(function, PIPELINE, Arguments(rest=Structure(), unknown=True), "pipeline")
+                self.enter(function, context, Arguments(rest=Structure(), unknown=True), "pipeline")
                 self.piped[function.function.identity] = function.function
                 frame.summary.mapped.add(function.function.identity)
 

@@ -10,7 +10,7 @@ from ...findings.findings import Backend
 from ...syntax import nodes as cst
 from ..domain.values import Scope
 from ..files.unit import Location
-from ..record import Record
+from ..record import Record, replace
 
 
 class ContextKind(StrEnum):
@@ -59,8 +59,8 @@ class Context(Record):
     size that nobody is seen to pass; `behind`: on JAX, what stands before it raises; `apart`: it is in a function of a
     condition or loop, which JAX traces by itself; `eager`: nobody compiles it, and a target would have it
     compiled; `direct`: of Keras's methods that host code calls itself, and of all that they call: these run line by
-    line there, and on Keras 3 a trace that fails while it builds them goes unseen (measured); `trained`: Keras takes
-    the gradient of what it returns."""
+    line there, and on Keras 3 a trace that fails while it builds them goes unseen (measured); `mapped`: `tf.data`
+    traces it, for all elements at once; `trained`: Keras takes the gradient of what it returns."""
 
     kind: ContextKind
     autograph: bool
@@ -78,6 +78,7 @@ class Context(Record):
     apart: bool = False
     eager: bool = False
     direct: bool = False
+    mapped: bool = False
     trained: Trained | None = None
 
     @property
@@ -107,6 +108,7 @@ class Context(Record):
 
 HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
 PIPELINE: Final = Context(ContextKind.HOST, True, "an input pipeline, which runs on the host", pipeline=True)
+MAPPED: Final = replace(PIPELINE, mapped=True)
 
 
 class CallPath(Record):

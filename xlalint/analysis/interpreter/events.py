@@ -61,6 +61,12 @@ class HoldModels(Setup):
     parts: Mapping[str, ApiObject]
 
 
+class DrawOnce(Setup):
+    """Python draws a random number in a function that `tf.data` traces; place: the call, `node`."""
+
+    node: cst.Call
+
+
 class TakeGradients(Setup):
     """A `GradientTape` records what the code computes; place: what makes it, or the name of it. `again`: more than
     once, or in a function. `matters`: a target is set, or eager code has an optimizer take steps."""

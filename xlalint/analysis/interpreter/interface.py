@@ -20,7 +20,7 @@ from ..program.creators import Creators
 from ..program.project import Project
 from ..program.signs import Shows
 from .attribute_writes import AttributeWrites
-from .contexts import Context, Tracing
+from .contexts import PIPELINE, Context, Tracing
 from .events import Event
 from .frames import Act, Aliases, Arguments, Compilation, Entry, Frame, Summary
 
@@ -332,7 +332,7 @@ class Interpreter(ABC):
         """The functions of the project that calling `value` may run."""
 
     @abstractmethod
-    def run_in_pipeline(self, frame: Frame, arguments: Arguments) -> None:
+    def run_in_pipeline(self, frame: Frame, arguments: Arguments, context: Context = PIPELINE) -> None:
         """The functions of an input pipeline run on the host, each traced by itself; XLA never sees them."""
 
     # -- statements.py ------------------------------------------------------------------------------------------------

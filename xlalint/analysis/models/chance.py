@@ -8,8 +8,10 @@ from ...syntax import nodes as cst
 from ..domain.values import Api, ApiObject, Sequence, Static, Value, Variation
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED
+from ..interpreter.events import DrawOnce
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..library.chance import DRAWN_ON_HOST
 
 _GENERATOR: Final = "np.random.Generator"
 _OLD: Final = "np.random.RandomState"
@@ -39,8 +41,16 @@ def _generator(interpreter: Interpreter, frame: Frame, arguments: Arguments, nod
     return ApiObject(_GENERATOR)
 
 
+def _drawn(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`random.random()`: says so where the function is traced."""
+    if frame.context.mapped and isinstance(node, cst.Call) and not frame.module.is_test:
+        interpreter.emit(frame, DrawOnce, node, order=interpreter.order_of(node), node=node)
+    return None
+
+
 def _sample(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     """`random.sample(memory, k)`: a list of so many."""
+    _drawn(interpreter, frame, arguments, node)
     drawn_from = arguments.get(0, "population")
     if drawn_from is None:
         return None
@@ -58,6 +68,7 @@ def _sample(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "np.random.default_rng": _generator,
+    **dict.fromkeys(DRAWN_ON_HOST, _drawn),
     **dict.fromkeys(("random.sample", "random.choices"), _sample),
 }
 METHODS: Final[dict[str, MethodModel]] = {

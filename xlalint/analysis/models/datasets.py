@@ -25,7 +25,7 @@ from ..domain.values import (
     Value,
 )
 from ..files.unit import Location
-from ..interpreter.contexts import HOST, PIPELINE
+from ..interpreter.contexts import HOST, MAPPED, PIPELINE, Context
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
@@ -69,11 +69,16 @@ def _outside(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     return Structure() if found else None
 
 
+def _context_of(owner: Value, arguments: Arguments) -> Context:
+    """How the functions run that a pipeline is passed: TensorFlow traces them, other libraries call them."""
+    return MAPPED if pipelines.is_dataset(owner) or "num_parallel_calls" in arguments.keywords else PIPELINE
+
+
 def _dataset_function(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """A method of a pipeline, with functions for its elements."""
-    interpreter.run_in_pipeline(frame, arguments)
+    interpreter.run_in_pipeline(frame, arguments, _context_of(owner, arguments))
     if isinstance(owner, ApiObject):
         return None
     return (
@@ -112,7 +117,7 @@ def _of_windows(interpreter: Interpreter, owner: ApiObject, function: Value | No
 def _all_made(interpreter: Interpreter, owner: ApiObject, function: Value | None, given: Arguments) -> ApiObject | None:
     """The elements of the datasets that a function makes; None where it is not seen to make any."""
     found = interpreter.functions_in(function) if function is not None else ()
-    summaries = [interpreter.analyse(None, one, given, PIPELINE) for one in found]
+    summaries = [interpreter.analyse(None, one, given, MAPPED) for one in found]
     if len(summaries) != 1 or summaries[0] is None:
         return None
     made = summaries[0].value
@@ -184,7 +189,7 @@ def _dataset_map(
     results = []
     function = arguments.get(0, "map_func")
     for found in interpreter.functions_in(function) if function is not None else ():
-        summary = interpreter.analyse(None, found, _elements(owner.payload or Structure()), PIPELINE)
+        summary = interpreter.analyse(None, found, _elements(owner.payload or Structure()), MAPPED)
         results.append(UNKNOWN if summary is None else summary.value)
     match function:
         case ApiObject(method=None) if api.kind_of(function.api) == "layer":
@@ -334,7 +339,6 @@ METHODS: Final[dict[str, MethodModel]] = {
             "reduce",
             "scan",
             "take_while",
-            "from_generator",
         )
     },
     "tf.data.Dataset.apply": _dataset_apply,
