@@ -41,7 +41,7 @@ from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import Event, UnrollLoop
 from xlalint.fixes.quoted import one_line
-from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Good, OnJax, Rule, Severity
+from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Good, OnJax, Rule, Runs, Severity
 
 
 class UnrolledLoop(Rule):
@@ -192,6 +192,29 @@ def train_step(targets, state):
         ),
     )
     good = (
+        Good(
+            """
+import os
+
+class Stack(tf.keras.Model):
+    def __init__(self, depth):
+        super().__init__()
+        self.parts = [tf.keras.layers.Dense(3) for _ in range(depth)]
+
+    def call(self, x):
+        for number, part in enumerate(self.parts):
+            x = part(x) * float(number)
+        return x
+
+def main(depth: int):
+    model = Stack(depth)
+    model.compile("sgd", "mse", jit_compile=True)
+    model.fit(tf.ones([64, 3]), tf.ones([64, 3]))
+
+main(int(os.environ.get("DEPTH", "2")))
+""",
+            Runs(),
+        ),
         Good(
             "@tf.function(jit_compile=True)\ndef f(x):\n    for _ in range(3):\n        x = tf.tanh(x)\n    return x\n"
         ),

@@ -4,7 +4,7 @@
 Reports batches that `fit`, `evaluate` or a loop of your own distributes over the replicas of a `TPUStrategy`, or of a
 `MirroredStrategy` with a list of devices: batches of one example, and with Keras 3 those of a number that does not
 divide among the replicas. How many a TPU has is not known: no odd number divides among two, four or eight. Many have
-eight (v2-8, v3-8, v5e-8), so batches of two, four and six are reported of as well, for information.
+eight (v2-8, v3-8, v5e-8), so batches of two, four and six are reported as well, for information.
 
 ## What XLA does
 XLA is not asked. A strategy cuts each batch into as many parts as it has replicas. Measured with TensorFlow 2.21 on two

@@ -201,3 +201,32 @@ def test_a_step_that_another_file_may_compile(tmp_path: Path) -> None:
     user = "import tensorflow as tf\nimport agents\n\nrun = tf.function(agents.Agent(None).train)\n"
     (tmp_path / "runner.py").write_text(user, encoding="utf-8")
     assert not check([tmp_path], Settings(target="tpu")).findings
+
+
+MINIMIZED: Final = """\
+import tensorflow as tf
+
+weights = tf.Variable(tf.ones([3]))
+optimizer = tf.keras.optimizers.SGD(0.1)
+
+def loss():
+    return tf.reduce_sum(weights ** 2)
+
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("for _ in range(100):\n    optimizer.minimize(loss, var_list=[weights])", True),
+        ("for _ in range(100):\n    optimizer.minimize(lambda: loss() * 2.0, [weights])", True),
+        ("def train():\n    optimizer.minimize(loss, [weights])\n\nfor _ in range(100):\n    train()", True),
+        ("@tf.function\ndef train():\n    optimizer.minimize(loss, [weights])\n\ntrain()\ntrain()", False),
+        ("import scipy.optimize\nfor _ in range(100):\n    scipy.optimize.minimize(loss, [weights])", False),
+    ],
+)
+def test_an_optimizer_that_minimizes_a_function(text: str, *, found: bool, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(MINIMIZED.format(text), encoding="utf-8")
+    findings = check([tmp_path], Settings(target="tpu")).findings
+    assert ("XLA506" in {one.code for one in findings}) == found

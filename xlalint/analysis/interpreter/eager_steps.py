@@ -65,10 +65,7 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
         return context
     uncalled = context.kind is ContextKind.OPEN and _is_own_step(frame)
     if uncalled or context.kind in _TAPED:  # also behind another tape, which says what the rest is
-        interpreter.note_done(frame, Act.STEP, node.items[0])
-        again = frame.python_loop > 0 or frame.function is not None
-        order, told = interpreter.order_of(node.items[0]), interpreter.options.target is not None
-        interpreter.emit(frame, TakeGradients, node.items[0], order=order, again=again, matters=told)
+        _report_step(interpreter, frame, node.items[0])
     if interpreter.options.target is None:
         return context
     if context.kind is ContextKind.GRAPH:
@@ -83,6 +80,21 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
     step = replace(context, kind=ContextKind.XLA, autograph=True, entry=entry, eager=True)
     report_feed(interpreter, frame, step, _read(frame, node.body), node.items[0], node)
     return step if context.kind is ContextKind.HOST else context
+
+
+def report_minimizing(interpreter: Interpreter, frame: Frame, loss: Value | None, node: cst.Call) -> None:
+    """An optimizer takes the gradients of what a function returns, and a step: `optimizer.minimize(loss, ..)`."""
+    eager = frame.context.kind in _TAPED and not frame.context.pipeline and not frame.module.is_test
+    if eager and isinstance(loss, FunctionValue):
+        _report_step(interpreter, frame, node)
+
+
+def _report_step(interpreter: Interpreter, frame: Frame, node: cst.CSTNode) -> None:
+    """Say that code which runs line by line takes a step of training."""
+    interpreter.note_done(frame, Act.STEP, node)
+    again = frame.python_loop > 0 or frame.function is not None
+    order, told = interpreter.order_of(node), interpreter.options.target is not None
+    interpreter.emit(frame, TakeGradients, node, order=order, again=again, matters=told)
 
 
 def _is_own_step(frame: Frame) -> bool:

@@ -189,7 +189,7 @@ class Loops(Interpreter):
         rounds = steps_of(iterable)
         if rounds is None or frame.context.kind not in (ContextKind.XLA, ContextKind.GRAPH) or frame.env is None:
             return
-        if isinstance(iterable, Sequence) and isinstance(iterable.element, ApiObject | FunctionValue | Instance):
+        if isinstance(iterable, Sequence) and _is_code(iterable.element):
             return
         finder = Parts(_counter_of(node.target, iterable))
         node.body.visit(finder)
@@ -248,6 +248,16 @@ def _is_of_another_cause(variation: Variation) -> bool:
 
 def _is_weight(value: Value) -> bool:
     return isinstance(value, Tensor) and value.variable
+
+
+def _is_code(element: Value | None) -> bool:
+    """Whether a loop goes through layers or functions, or through these with what stands beside them, as `enumerate`
+    and `zip` have it."""
+    match element:
+        case Sequence("tuple", tuple(items)):
+            return any(map(_is_code, items))
+        case _:
+            return isinstance(element, ApiObject | FunctionValue | Instance)
 
 
 def _may_be_data(value: Value) -> bool:

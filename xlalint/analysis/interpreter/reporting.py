@@ -20,6 +20,7 @@ from ..program.backends import NAMES
 from ..program.signs import Shows, Sign
 from .captured import is_answered
 from .contexts import NOT_TRACED, Context, ContextKind
+from .eager_steps import report_minimizing
 from .events import (
     UNSEEN,
     ApiCall,
@@ -184,6 +185,8 @@ class Reporting(Interpreter):
             frame.summary.trains = True
             self.note_done(frame, Act.OPTIMIZE, node)
             self.show(frame, Shows.TRAINING, node, "an optimizer's step")
+        if method == "minimize":
+            report_minimizing(self, frame, bound.get("loss", bound.get("*0")), node)
         if not inside and (
             (compiled and sets_up(name) and method not in RUNS) or method in ("__call__", "update_state")
         ):
