@@ -133,6 +133,8 @@ train(np.load("x.npy"), int(input()))
             ("prepared images", "predict(x[start:start + 64])", f"{PREPARED}(np.load('x.npy'))", True),
             ("evaluations", "evaluate(x[start:start + 64], x[start:start + 64])", "np.load('x.npy')", True),
             ("pieces that fill", "predict(x[start:start + 64])", "np.zeros((640, 4))", False),
+            ("pieces with a new axis", "predict(x[start:start + 64])", "np.zeros((640, 4))[..., None]", False),
+            ("pieces of another axis", "predict(x[start:start + 64])", "np.zeros((650, 640))[..., None]", True),
             ("prepared images that fill", "predict(x[start:start + 64])", f"{PREPARED}(np.zeros((640, 4)))", False),
         )
     },

@@ -379,6 +379,8 @@ def _length_of_part(frame: Frame, node: cst.Subscript, base: Array, index: tuple
             return length
         case [new, *_], _ if new in NEW_AXES:
             return 1
+        case [Static(whole), *new], _ if whole is Ellipsis and all(axis in NEW_AXES for axis in new):
+            return base.length
         case _:
             return None
 
