@@ -35,7 +35,7 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence
 from xlalint.analysis.interpreter.events import AssertOn, Event
 from xlalint.fixes import logic
-from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, origin_note
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Runs, Safety, origin_note
 from xlalint.syntax import nodes as cst
 
 from ._control import REFUSED, of_a_tensor
@@ -193,6 +193,7 @@ class TestNorm:
     def test_of_nothing(self):
         assert norm(tf.zeros([3])) == 0
 """,
+            Runs(),
             target="tpu",
             why="pytest runs it",
         ),
