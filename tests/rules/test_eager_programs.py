@@ -188,6 +188,18 @@ def test_a_loop_that_trains_line_by_line(name: str, tmp_path: Path) -> None:
     assert _about_eager(LOOP.format(above, then, call), tmp_path, None) == [Severity.WARNING] * kept
 
 
+def test_a_step_that_a_test_alone_runs(tmp_path: Path) -> None:
+    """A program may compile it; what runs it beside that, is no test."""
+    (tmp_path / "train.py").write_text(LOOP.format(COMPILED, STEPS_ON, ""), encoding="utf-8")
+    user = f"import tensorflow as tf\nfrom elsewhere import build\nfrom train import train\n\n{CALLED}\n"
+    (tmp_path / "train_test.py").write_text(
+        user.replace("train(build", "def test_it():\n    train(build"), encoding="utf-8"
+    )
+    assert not [one for one in check([tmp_path], Settings()).findings if one.code == "XLA506"]
+    (tmp_path / "run.py").write_text(user, encoding="utf-8")
+    assert [one.code for one in check([tmp_path], Settings()).findings if one.code == "XLA506"] == ["XLA506"]
+
+
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_that_nothing_calls(name: str, tmp_path: Path) -> None:
     base, decorator, then, beside, kept = STEPS[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...sources.testing import is_of_tests
 from ...syntax import nodes as cst
 from ..interpreter.contexts import HOST, CallPath, ContextKind
 from ..interpreter.events import CompiledEntry, Event, Program, Setup, SetupCall, TakeGradients
@@ -43,9 +44,16 @@ def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
     compiled = {event.location for event in taped if event.context.becomes_graph}  # a switch decides on these
     optimizes = any(done.act is Act.OPTIMIZE for summary in seen for done in summary.done)
     steps = (event for event in taped if event.location not in compiled)
-    yield from (replace(event, matters=event.matters or optimizes) for event in steps)
+    yield from (replace(event, matters=event.matters or (optimizes and not _is_tested(event.trail))) for event in steps)
     yield from loops_of_steps(trails)
     yield from _programs(roots, seen)
+
+
+def _is_tested(trail: CallPath | None) -> bool:
+    """Whether a test leads to something, which its program may compile."""
+    while trail is not None and not is_of_tests(trail.location.path):
+        trail = trail.parent
+    return trail is not None
 
 
 def compiled_entries(roots: Sequence[Summary]) -> Iterator[CompiledEntry]:
