@@ -193,16 +193,16 @@ def entered_by_host(roots: Iterable[Summary]) -> dict[Summary, None]:
 
 def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
     """What the host does to what is compiled, wherever it stands, each with the shortest trail to it."""
-    seen, training = set(roots), that_train(roots)
+    seen, everything, training = set(roots), reached_from(roots), that_train(roots)
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     repeated = reached_from(
         [
-            *(callee for root in reached_from(roots) for callee in root.looped),
+            *(callee for summary in everything for callee in summary.looped),
             *(root for root in roots if root.function is not None and _is_of_callback(root.function)),
         ]
     )
     # What is compiled beside a training and does not train, an evaluation say.
-    evaluating = functions_of(reached_from(roots)).keys() - functions_of(training).keys()
+    evaluating = functions_of(everything).keys() - functions_of(training).keys()
     beside = {summary for summary in reached_from(root for root in roots if root in training) if not summary.trains}
     while pending:
         following: list[tuple[Summary, CallPath | None]] = []
