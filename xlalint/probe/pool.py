@@ -6,7 +6,7 @@ import contextlib
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from threading import Event, Lock, current_thread, main_thread
 from typing import Final, Protocol
@@ -19,6 +19,7 @@ from .target import Target
 
 _TOTAL: Final = "the setting probe.total-timeout"
 _AVOIDED: Final = 3  # inputs of one function that end the process
+_HEARD: Final = 0.1  # seconds: a wait without end does not hear of a signal that came just before it
 
 
 class Slot:
@@ -186,6 +187,8 @@ class Pool:
             futures = [threads.submit(serve) for _ in range(threads_at_once)]
             try:
                 for future in futures:
+                    while wait([future], timeout=_HEARD).not_done:
+                        pass
                     future.result()
             finally:
                 self._stop.set()
