@@ -9,6 +9,7 @@ from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.local_paths import is_local as is_path_here
 from xlalint.analysis.library.local_paths import setting_of
 from xlalint.analysis.library.strategies import (
+    RESOLVER,
     beginning,
     copies_variables,
     is_node,
@@ -23,6 +24,11 @@ from xlalint.syntax import nodes as cst
 
 UNNAMED = "the environment says which TPU this is: a TPU VM has these files, a TPU node does not"
 RUNNING = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
+
+
+def names_tpu(step: SetupCall) -> bool:
+    """Whether a call shows that the program has its TPU already."""
+    return is_tpu(step.result) or step.api.startswith(RESOLVER)
 
 
 def method_of(step: SetupCall) -> str:

@@ -1,9 +1,12 @@
-"""A program creates a TPU strategy, but trains without it: the TPU does nothing.
+"""A program trains without a TPU strategy, or beside the one that it creates: the TPU does nothing.
 
 ## What it does
 Reports a `TPUStrategy` in a program that trains a model, where neither model nor optimizer is created in
 `strategy.scope()`, and nothing is run by `strategy.run`. It also reports a step of your own that trains what was
 created in the scope, but is called without `strategy.run`.
+
+Where the target is a TPU, it says once, as information, that a program which trains has no strategy for one yet: that
+is the first thing to write when the program moves.
 
 ## What XLA does
 XLA is not asked. A strategy has no effect on what was created outside its scope, and no error says so. Measured with
@@ -14,7 +17,8 @@ TensorFlow 2.21 and Keras 3.15, on two CPU devices:
   created in the scope. An optimizer that is not built yet raises 'Need to be inside "with strategy.scope()"'.
 
 Not measured, for lack of a TPU: TensorFlow's guide says that after the initialisation you place operations on a TPU by
-a strategy or by `tf.device`. What neither of them places runs on the processor of the host.
+a strategy or by `tf.device`. What neither of them places runs on the processor of the host. A
+`MirroredStrategy` takes GPUs, or the processor where there are none (measured without one).
 
 ## Example
     strategy = tf.distribute.TPUStrategy(resolver)
@@ -34,6 +38,8 @@ a strategy or by `tf.device`. What neither of them places runs on the processor 
 - Programs that only make the strategy, or do not train.
 - `tf.device`, which places operations without a strategy.
 - A model from outside that is trained in the scope (XLA502).
+- Programs without a strategy, if the target is not a TPU, or if they pass what may be a strategy to code that is not
+  seen.
 
 ## Fix safety
 Shown only: the model, its optimizer and `compile` have to move into the scope together.
@@ -47,13 +53,15 @@ Shown only: the model, its optimizer and `compile` have to move into the scope t
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from xlalint.analysis.domain.values import ApiObject, Value
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.strategies import RUNS, is_strategy, is_tpu, making_of, passes_strategy
-from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity, Told
 from xlalint.syntax import nodes as cst
 
-from ._strategies import made_near, method_of, strategy_in
+from ._strategies import made_near, method_of, names_tpu, strategy_in
 
 TPU: Final = """
 resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
@@ -74,7 +82,12 @@ MADE: Final = "tf.distribute.TPUStrategy(resolver)"
 NEEDED: Final = "it needs a TPU"
 _TRAINS: Final = frozenset(("fit", "train_on_batch"))
 _OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
-_SHOWN_BY: Final = ("builtins.", "logging.", "absl.logging.")  # what shows a strategy, and does nothing with it
+_SHOWN_BY: Final = ("builtins.", "logging.", "absl.logging.")
+_OF_GPUS: Final = frozenset(("tf.distribute.MirroredStrategy", "tf.distribute.experimental.MirroredStrategy"))
+FIRST: Final = (
+    "first `tf.tpu.experimental.initialize_tpu_system(resolver)` and `tf.distribute.TPUStrategy(resolver)`, then "
+    "create model and optimizer in `with strategy.scope():`"
+)
 
 
 class IdleTpu(Rule):
@@ -152,6 +165,57 @@ main()
             None,
             effect=Effect.TPU,
             why=NEEDED,
+        ),
+        Bad(
+            f"""
+model = {MODEL}
+model.compile("adam", "mse")
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+            ["fit"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            help="TPUStrategy",
+            why="it is about moving to a TPU",
+            target="tpu",
+        ),
+        Bad(
+            f"""
+strategy = tf.distribute.MirroredStrategy()
+print(strategy)
+with strategy.scope():
+    model = {MODEL}
+    model.compile("adam", "mse")
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+            ["tf.distribute.MirroredStrategy()"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            why="it is about moving to a TPU",
+            target="tpu",
+        ),
+        Bad(
+            f"""
+def penalty(x):
+    with tf.GradientTape() as inner:
+        y = tf.reduce_sum(x * x)
+    return inner.gradient(y, x)
+
+model = {MODEL}
+optimizer = tf.keras.optimizers.Adam()
+{STEP.replace("- y) ** 2)", "- y) ** 2) + tf.reduce_sum(penalty(x))")}
+for x, y in tf.data.Dataset.from_tensors((tf.ones([8, 3]), tf.ones([8, 1]))):
+    step(x, y)
+""",
+            ["tf.GradientTape() as tape"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            why="it is about moving to a TPU",
+            target="tpu",
         ),
     )
     good = (
@@ -242,10 +306,58 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
             None,
             why="no TPU",
         ),
+        Good(
+            f"""
+model = {MODEL}
+print(model.predict(tf.ones([8, 3])))
+""",
+            None,
+            why="nothing is trained",
+            target="tpu",
+        ),
+        Good(
+            f"""
+with tf.device("TPU:0"):
+    model = {MODEL}
+    model.compile("adam", "mse")
+    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+            None,
+            why="it names a device",
+            target="tpu",
+        ),
+        Good(
+            f"""
+from machines import place
+
+strategy = tf.distribute.get_strategy()
+with place(strategy):
+    model = {MODEL}
+    model.compile("adam", "mse")
+    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+            None,
+            why="other code gets the strategy, and may have another one by then",
+            target="tpu",
+        ),
+        Good(
+            f"""
+strategy = tf.distribute.get_strategy()
+with strategy.scope():
+    model = {MODEL}
+    model.compile("adam", "mse")
+    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+            None,
+            why="whoever calls this decides on the strategy",
+            target="tpu",
+        ),
     )
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case Program(steps=steps, trains=True, taped=taped) if not any(map(names_tpu, steps)):
+                yield from _none_made(steps, taped)
             case Program(steps=steps):
                 made = [step for step in steps if is_strategy(step.result) and is_tpu(step.result)]
                 if made and not any(map(_runs, steps)):
@@ -253,11 +365,56 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
                     yield from _called_plainly(steps)
 
 
+def _none_made(steps: Sequence[SetupCall], taped: Location | None) -> Iterator[Draft]:
+    """A program that trains on what TensorFlow takes by default, or by a strategy for other devices."""
+    trained = next(filter(_trains, steps), None)
+    if any(map(_may_place, steps)):
+        return
+    used = [step for step in steps if is_strategy(step.result) or (step.owner is not None and is_strategy(step.owner))]
+    made = [step for step in used if step.api in _OF_GPUS]
+    if made and all(step in made or _is_of_gpus(step.owner) for step in used):
+        yield _to_move(made[0].location, f"a `{method_of(made[0])}` takes no TPU")
+    elif used or any(step.context.scope for step in steps):
+        return
+    elif trained is not None:
+        name = trained.node.func.attr if isinstance(trained.node.func, cst.Attribute) else trained.node
+        yield _to_move(trained.location.at(name), "no strategy puts this on a TPU")
+    elif taped is not None:
+        yield _to_move(taped, "no strategy puts this on a TPU")
+
+
+def _may_place(step: SetupCall) -> bool:
+    """Whether a call names a device, or passes what may be a strategy to code that is not seen."""
+    return _is_placed(step) or (passes_strategy(step.arguments) and not _is_shown(step))
+
+
+def _is_of_gpus(strategy: Value | None) -> bool:
+    """Whether it is a strategy that takes GPUs, or else the processor."""
+    return isinstance(strategy, ApiObject) and strategy.api in _OF_GPUS
+
+
+def _to_move(place: Location, message: str) -> Draft:
+    """What a program needs first when it moves."""
+    return Draft(
+        f"{message}: it trains on the processor of the host",
+        Effect.TPU,
+        FIRST,
+        location=place,
+        at_most=Severity.INFO,
+        told=Told.FOR_TPU_ALONE,
+    )
+
+
 def _runs(step: SetupCall) -> bool:
     """Whether a call has a strategy run something, or may: it passes the strategy to code that is not seen."""
     if step.owner is not None and is_strategy(step.owner):
         return method_of(step) != "scope"
-    return passes_strategy(step.arguments) and not step.api.startswith(_SHOWN_BY)
+    return passes_strategy(step.arguments) and not _is_shown(step)
+
+
+def _is_shown(step: SetupCall) -> bool:
+    """Whether a call shows what it is passed, and does nothing else with it."""
+    return step.api.startswith(_SHOWN_BY)
 
 
 def _unused(made: Sequence[SetupCall], steps: Sequence[SetupCall]) -> Iterator[Draft]:
@@ -301,10 +458,13 @@ def _makes_something(step: SetupCall) -> bool:
 
 def _trains_outside(step: SetupCall) -> bool:
     """Whether a call trains what is known to be made outside of any scope."""
-    method = method_of(step)
     made = made_near(step)
-    if made is None or made.scope is not None or _is_placed(step):
-        return False
+    return made is not None and made.scope is None and not _is_placed(step) and _trains(step)
+
+
+def _trains(step: SetupCall) -> bool:
+    """Whether a call changes weights."""
+    method = method_of(step)
     return method in _OPTIMIZES or (method in _TRAINS and kind_of(step.api.rpartition(".")[0]) == "model")
 
 

@@ -50,12 +50,12 @@ from typing import Final
 from xlalint.analysis.domain.values import NONE
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
-from xlalint.analysis.library.strategies import RESOLVER, TRAINING, is_tpu
+from xlalint.analysis.library.strategies import TRAINING
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity, Told
 
 from ._pipelines import Need, makes_images, needs
-from ._strategies import by_default, method_of
+from ._strategies import by_default, method_of, names_tpu
 
 MODEL: Final = """
 import tensorflow as tf
@@ -219,7 +219,7 @@ model.fit(tf.data.TextLineDataset("rows.csv").map(lambda row: (tf.zeros([4]), 1.
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case Program(steps=steps, trains=True) if not any(map(_is_for_tpu, steps)):
+            case Program(steps=steps, trains=True) if not any(map(names_tpu, steps)):
                 found = [need for need in needs(steps) if not need.fed or method_of(need.step) in TRAINING]
                 files, python = [need for need in found if need.files], [need for need in found if not need.files]
                 if files:
@@ -245,11 +245,6 @@ def _one_by_one(steps: Sequence[SetupCall], images: Sequence[SetupCall]) -> Iter
         places = [*trained[:1], *images]
         message = f"`{brief(places[0].node)}`: {what}"
         yield _told([place.location for place in places], message, READ, "this makes batches")
-
-
-def _is_for_tpu(step: SetupCall) -> bool:
-    """Whether a call shows that the program has its TPU already."""
-    return is_tpu(step.result) or step.api.startswith(RESOLVER)
 
 
 def _told(places: Sequence[Location], message: str, help: str, note: str) -> Draft:

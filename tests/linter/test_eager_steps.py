@@ -7,6 +7,7 @@ from textwrap import indent
 
 import pytest
 
+from tests.codes import BUT_FOR_STRATEGY
 from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
@@ -50,7 +51,9 @@ for epoch in range(9):
 
 def found(folder: Path, text: str, target: str | None = "tpu") -> set[tuple[str, Severity]]:
     (folder / "train.py").write_text(text, encoding="utf-8")
-    return {(one.code, one.severity) for one in check([folder], Settings(target=target)).findings}
+    return {
+        (one.code, one.severity) for one in check([folder], Settings(target=target, codes=BUT_FOR_STRATEGY)).findings
+    }
 
 
 def test_a_target_judges_what_a_tape_records(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ...sources.testing import is_of_tests
 from ...syntax import nodes as cst
+from ..files.unit import Location
 from ..interpreter.contexts import HOST, CallPath, ContextKind
 from ..interpreter.events import CompiledEntry, Event, Program, Setup, SetupCall, TakeGradients
 from ..interpreter.frames import Act, Summary
@@ -18,11 +19,12 @@ from .host_loops import loops_of_steps
 @dataclass(slots=True)
 class _Reached:
     """What the code of one file leads to: calls by their place, in a strategy's step and elsewhere, and the files that
-    it touches. `trains`: a step of its own takes gradients."""
+    it touches. `trains`: a step of its own takes gradients; `taped`: the first tape on the way there."""
 
     calls: dict[tuple[cst.CSTNode, bool], SetupCall] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
     trains: bool = False
+    taped: Location | None = None
 
 
 def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
@@ -100,7 +102,7 @@ def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]])
         if reached.calls:
             steps = tuple(sorted(reached.calls.values(), key=lambda step: step.order))
             trains = reached.trains or any(step.api.rpartition(".")[2] in TRAINING for step in steps)
-            yield Program(steps[0].location, HOST, None, False, steps, trains)
+            yield Program(steps[0].location, HOST, None, False, steps, trains, reached.taped)
 
 
 def _file_of(root: Summary) -> str | None:
@@ -125,6 +127,8 @@ def _reach(
         if summary.function is not None:
             reached.files.add(summary.function.module.source.display)
         for event in said[summary]:
+            if isinstance(event, TakeGradients) and summary.trains:
+                reached.taped = reached.taped or event.location
             if isinstance(event, SetupCall):
                 scope = event.context.scope
                 reached.calls.setdefault((event.location.node, scope is not None and scope.replica), event)

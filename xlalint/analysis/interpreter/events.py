@@ -129,10 +129,11 @@ class MakeWeights(Event):
 
 class Program(Event):
     """All calls that set up one program, in the order in which they run; place: the first of them. `trains`: it trains
-    a model, by a step of its own or Keras's."""
+    a model, by a step of its own or Keras's; `taped`: the first tape of a step of its own."""
 
     steps: tuple[SetupCall, ...]
     trains: bool
+    taped: Location | None
 
 
 class BranchOn(Event):
