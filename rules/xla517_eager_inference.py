@@ -2,8 +2,9 @@
 
 ## What it does
 Reports a loop on the host that trains nothing, and in each iteration calls a model in eager code, or calls
-`model.predict` for what the loop goes through. There is one finding for a loop; notes name the calls, and what is read
-of the results there. Only programs for TPUs are meant.
+`model.predict` for what the loop goes through. There is one finding for a loop with the loops in it, and one for all
+loops that run the same calls; notes name the calls, the other loops, and what is read of the results there. Only
+programs for TPUs are meant.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU: no program is compiled by `model(x)` in eager code, whose
@@ -35,7 +36,6 @@ There is no fix: the inputs have to be put into batches, or the call into a `tf.
 from collections.abc import Iterator
 from typing import Final
 
-from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import Event, LoopOfCalls
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 
@@ -76,6 +76,35 @@ found = [run(x) for x in data]
             Runs(0),
             severity=Severity.WARNING,
             target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
+for x in data:
+    state = model(x)
+    for _ in range(20):
+        state = model(tf.repeat(state, 3, axis=1))
+    print(state.numpy())
+""",
+            ["data"],
+            Runs(0),
+            severity=Severity.WARNING,
+            target="tpu",
+            why="one finding for both loops",
+        ),
+        Bad(
+            f"""{MODEL}
+def run(x):
+    return model(x, training=False)
+
+for x in data:
+    print(run(x).numpy())
+found = [run(x) for x in data]
+""",
+            ["data"],
+            Runs(0),
+            severity=Severity.WARNING,
+            target="tpu",
+            why="both loops run the same call",
         ),
         Bad(
             f"""{MODEL}
@@ -237,7 +266,6 @@ for x in data:
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case LoopOfCalls(calls=calls, reads=reads, predicts=predicts):
-                quiet = event.needed or event.open or event.context.kind is ContextKind.OPEN
                 if predicts:
                     what = "each iteration has Keras predict again: a call builds a pipeline, and waits for its results"
                     help = "predict once, for a dataset of all inputs in batches"
@@ -245,11 +273,12 @@ for x in data:
                     what = "each iteration calls a model line by line: XLA compiles nothing of it"
                     help = "put the call into a function with `@tf.function`, or use `model.predict` for all in batches"
                 called = tuple(DraftNote(each, "called here") for each in calls[:MOST_NOTES])
+                others = tuple(DraftNote(each, "this loop runs the same") for each in event.others[:MOST_NOTES])
                 yield Draft(
                     what,
                     Effect.TPU,
                     help,
-                    notes=(*called, *read_notes(reads)),
-                    at_most=Severity.INFO if quiet else Severity.WARNING,
+                    notes=(*called, *others, *read_notes(reads)),
+                    at_most=Severity.INFO if event.is_quiet else Severity.WARNING,
                     told=Told.FOR_TPU,
                 )

@@ -157,3 +157,29 @@ SHOWN: Final = "    print(model(x).numpy())\n"
 )
 def test_a_model_that_is_called_for_each_input(tmp_path: Path, loop: str, severity: Severity | None) -> None:
     assert [one.severity for one in found(tmp_path, SETUP + loop, "XLA517")] == ([] if severity is None else [severity])
+
+
+RUN: Final = "def run(x):\n    return model(x)\n\n"
+
+
+@pytest.mark.parametrize(
+    ("loops", "lines"),
+    [
+        ("for x, y in data:\n    z = model(x)\n    for _ in range(40):\n        z = model(z + x)\n", [1]),
+        ("for x, y in data:\n    model(x)\n    shown = [model(one) for one in x]\n", [1]),
+        ("for x, y in data:\n    model(x)\n    for one in x:\n        model.predict(one)\n", [1, 3]),
+        ("for x, y in data:\n    model(x)\nfor x, y in data:\n    model(x)\n", [1, 3]),
+        (RUN + "for x, y in data:\n    run(x)\nshown = [run(x) for x, y in data]\n", [4]),
+        (RUN + "while input():\n    x = np.ones(3)\n    run(x)\nfor x, y in data:\n    run(x)\n", [7]),
+        (RUN + "for x, y in data:\n    run(x)\nfor x, y in data:\n    run(x)\n    model(x)\n", [6]),
+        (
+            "def run(z):\n    for _ in range(40):\n        z = model(z)\n    return z\n\n"
+            "for x, y in data:\n    model(x)\n    run(x)\n",
+            [6],
+        ),
+    ],
+)
+def test_loops_of_one_cause_have_one_finding(tmp_path: Path, loops: str, lines: list[int]) -> None:
+    told = found(tmp_path, SETUP + loops, "XLA517")
+    assert [one.span.line - SETUP.count("\n") for one in told] == lines
+    assert {one.severity for one in told} == {Severity.WARNING}

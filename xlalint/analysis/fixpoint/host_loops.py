@@ -17,6 +17,7 @@ from ..interpreter.frames import Act, Done, Summary
 from ..library.optimizers import OPTIMIZES
 from ..record import Record
 from .feedback import decides_next, is_of_element, is_of_iteration
+from .shared_causes import Nest, one_for_each_cause
 
 _MOST: Final = 400  # acts of a function, with what it calls
 _FEW: Final = 16  # inputs, which nobody compiles anything for
@@ -70,6 +71,7 @@ def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOf
         return
     found: dict[Summary, Sequence[_Reached]] = {}
     told = set[cst.CSTNode]()
+    loops: list[Nest] = []
     for summary, trail in trails.items():
         if summary.context.kind not in NOT_TRACED or summary.context.pipeline:
             continue
@@ -80,7 +82,11 @@ def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOf
             event = _event(summary, trail, key, reached)
             if event is not None and event.location.node not in told:
                 told.add(event.location.node)
-                yield event
+                if isinstance(event, LoopOfCalls):
+                    loops.append(Nest(event, key[-1].node, frozenset(_loops_within(key, reached))))
+                else:
+                    yield event
+    yield from one_for_each_cause(loops)
 
 
 def _event(
@@ -131,6 +137,13 @@ def _event(
     predicts = all(each.done.act is Act.PREDICT for each in calls)
     unbounded = isinstance(loop, cst.While)
     return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, needed, unbounded)
+
+
+def _loops_within(key: tuple[_Around, ...], reached: Sequence[_Reached]) -> Iterator[cst.CSTNode]:
+    """The loops in the loop that a key ends with."""
+    for each in reached:
+        if each.around[: len(key)] == key:
+            yield from (around.node for around in each.around[len(key) :] if around.is_loop)
 
 
 def _is_part_of_model(summary: Summary, call: Location) -> bool:

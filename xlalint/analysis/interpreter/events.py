@@ -15,7 +15,7 @@ from ...syntax import nodes as cst
 from ..domain.values import ApiObject, Compiled, Creation, Dimension, Slice, Tensor, Value
 from ..files.unit import Location
 from ..record import Record
-from .contexts import CallPath, Context
+from .contexts import CallPath, Context, ContextKind
 
 
 class Event(Record):
@@ -92,13 +92,20 @@ class LoopOfSteps(Setup):
 
 class LoopOfCalls(Setup):
     """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`; place: as above.
-    `calls`: the places; `reads`, `needed`: as above; `open`: nobody knows how often it runs (`while`)."""
+    `calls`: the places; `reads`, `needed`: as above; `open`: nobody knows how often it runs (`while`); `others`: loops
+    that run the same calls."""
 
     calls: tuple[Location, ...]
     reads: tuple[tuple[Location, str], ...]
     predicts: bool
     needed: bool
     open: bool
+    others: tuple[Location, ...] = ()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it is worth no more than information."""
+        return self.needed or self.open or self.context.kind is ContextKind.OPEN
 
 
 class CompiledEntry(Event):
