@@ -17,7 +17,9 @@ Keras model with `jit_compile=True` and such a layer compiles every step.
 - It makes no difference whether the inner function has `jit_compile=True`, how deep it is, or which of its arguments
   changes.
 - Without the inner `tf.function`, there is one compilation. This also holds if the inner function takes the gradient
-  itself, if the gradient is taken outside compiled code, and without a gradient.
+  itself, if the gradient is taken outside compiled code, and without a gradient. So for a layer with
+  `@tf.function(jit_compile=True)` in `fit` without `jit_compile`, and for autoclustering (`set_jit`), which compiles
+  only parts of the step: two or three programs, once, with Keras 2 and 3.
 - The TPU compiler (2.20) compiles it once, by shapes.
 - Gradients that need no constants compile once: element-wise operations, `tf.matmul`, `tf.reshape`, `tf.reduce_sum`,
   convolutions, and a gather from a variable if its sparse gradient stays sparse. So do the functions of
@@ -43,7 +45,8 @@ The compiled function around it traces it as well.
 
 ## Not flagged
 Functions whose gradients need no constants, functions beside the gradient that the code takes, and functions that no
-compiled code calls.
+compiled code calls. Neither the layers of a program in which XLA compiles no step of training as a whole: none of
+Keras's without `jit_compile` (Keras 3 decides by itself), one that only predicts.
 
 ## Fix safety
 `unsafe`: code that calls the function by itself runs it eagerly then, which is slower, runs Python side effects at each
@@ -58,6 +61,7 @@ decorator has AutoGraph convert its control flow, and none for `g = tf.function(
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from xlalint.analysis.domain.kinds import as_tensor, leaves
@@ -87,6 +91,7 @@ from xlalint.syntax import nodes as cst
 
 from ._gradients import GRADIENTS, LoopsUnderGradients, note_of
 from ._kernels import case_of, event_name, fact_of
+from ._nesting import apart, is_converted_around, steps
 
 HELP = "call the Python function itself: what is compiled around it traces it, too"
 NAMES = frozenset(event_name(fact) for name in nested.calls() if (fact := tables.api(name)) is not None)
@@ -410,37 +415,41 @@ model.fit(tf.random.normal([32, 3]), tf.random.normal([32, 1]), batch_size=8, ve
             case ApiCall(api=api) if api in GRADIENTS:
                 for call, gradient in self._pairs.gradient(event):
                     yield from self._under(call, gradient)
-            case ApiCall() if event.context.kind is ContextKind.XLA and any(_apart(event.trail)) and _needs(event):
+            case ApiCall() if event.context.kind is ContextKind.XLA and any(apart(event.trail)) and _needs(event):
                 trained = _is_trained_by_keras(event)
-                if trained or not any(path.trains for path in _steps(event.trail)):
-                    for path in _apart(event.trail):
+                if trained or not any(path.trains for path in steps(event.trail)):
+                    for path in apart(event.trail):
                         if trained or path.parent is not None:
-                            yield self._draft(path, event, Effect.RECOMPILES if trained else Effect.NAMED)
+                            effect = Effect.RECOMPILES if trained else Effect.NAMED
+                            yield self._draft(path, event, effect, by_keras=trained)
                 for call, gradient in self._pairs.loop(event):
                     yield from self._under(call, gradient)
             case BranchOn(test=test) | LoopWhile(test=test) | IterateOver(iterable=test) if as_tensor(test) is not None:
-                self._converting.update(path.apart for path in _apart(event.trail) if path.apart is not None)
+                self._converting.update(path.apart for path in apart(event.trail) if path.apart is not None)
 
     def _under(self, call: ApiCall, gradient: ApiCall) -> Iterator[Draft]:
         """What is said of the functions between a call and the gradient that compiled code takes."""
         if gradient.context.kind is ContextKind.XLA:
-            for path in _apart(call.trail, gradient.trail):
-                yield self._draft(path, call, Effect.RECOMPILES, note_of(gradient))
+            for path in apart(call.trail, gradient.trail):
+                yield self._draft(
+                    path, call, Effect.RECOMPILES, note_of(gradient), by_keras=_is_taken_by_keras(gradient)
+                )
 
-    def _draft(self, path: CallPath, call: ApiCall, effect: Effect, *notes: DraftNote) -> Draft:
+    def _draft(self, path: CallPath, call: ApiCall, effect: Effect, *notes: DraftNote, by_keras: bool = False) -> Draft:
         message = MESSAGE if effect is Effect.RECOMPILES else f"{MESSAGE}, where compiled code takes one"
         needs = DraftNote(call.location, f"the gradient of `{brief(call.node)}` needs a constant")
         rewrite = partial(self._rewrite, path)
         on_tpu = TpuOutcome.OK if effect is Effect.RECOMPILES else None  # it is compiled there by shapes alone
         most = Severity.WARNING if effect is Effect.RECOMPILES else Severity.INFO
         found = (needs, *notes)
-        return Draft(message, effect, HELP, path.apart, found, at_most=most, rewrite=rewrite, on_tpu=on_tpu)
+        draft = Draft(message, effect, HELP, path.apart, found, at_most=most, rewrite=rewrite, on_tpu=on_tpu)
+        return replace(draft, of_keras_step=by_keras)
 
     def _rewrite(self, path: CallPath, names: Names) -> Rewrite | None:
         """Take the decorator away, unless AutoGraph has something to do there and does it for no code around it."""
         if path.apart is None or not isinstance(path.apart.node, cst.Decorator):
             return None
-        if path.apart in self._converting and not _is_converted_around(path):
+        if path.apart in self._converting and not is_converted_around(path):
             return None
         return Rewrite("Remove the inner `tf.function`", (remove(path.apart),), Safety.UNSAFE, DIFFERS)
 
@@ -450,25 +459,6 @@ MESSAGE = (
     "the weights that it reads"
 )
 DIFFERS = "where other code calls the function, which then runs eagerly"
-
-
-def _steps(trail: CallPath | None, until: CallPath | None = None) -> Iterator[CallPath]:
-    """The way to a call, innermost first, behind the frame that `until` enters."""
-    while trail is not None and trail != until:
-        yield trail
-        trail = trail.parent
-
-
-def _apart(trail: CallPath | None, until: CallPath | None = None) -> Iterator[CallPath]:
-    """What is a `tf.function` of its own on the way to a call, and entered there or called by compiled code."""
-    found = (path for path in _steps(trail, until) if path.apart is not None)
-    return (path for path in found if path.parent is None or path.parent.compiled)
-
-
-def _is_converted_around(path: CallPath) -> bool:
-    """Whether AutoGraph converts all that leads to a function."""
-    around = [*_steps(path.parent)]
-    return bool(around) and all(one.converted for one in around)
 
 
 def _needs(call: ApiCall) -> bool:
@@ -490,7 +480,12 @@ def _has_gradient(value: Value) -> bool:
     return False
 
 
+def _is_taken_by_keras(gradient: ApiCall) -> bool:
+    """Whether it is Keras that runs what takes a gradient, and decides whether XLA compiles it."""
+    return gradient.context.by_keras and all(path.apart is None for path in steps(gradient.trail))
+
+
 def _is_trained_by_keras(call: ApiCall) -> bool:
     """Whether Keras calls what leads here, and takes a gradient when it trains."""
-    *_, entry = _steps(call.trail)
+    *_, entry = steps(call.trail)
     return call.context.by_keras and entry.name.endswith(".call")

@@ -351,6 +351,8 @@ def test_newest_tensorflow_that_a_requirement_allows(requirement: str, tensorflo
         ("environment_gpu.yaml", "dependencies:\n- 'lab/dev::tensorflow ==2.7.0'\n", 2),
         ("environment.yml", "dependencies:\n  - pip\n  - pip:\n    - -r other.txt\n    - keras>=3\n", 3),
         ("environment.yml", "channels:\n  - tensorflow\ndependencies: [\n", None),
+        ("conda.yaml", "dependencies:\n  - pip:\n      - tensorflow-gpu==2.10.0\n", 2),
+        ("env.yml", "dependencies:\n  - keras=2.10\n", 2),
         ("pkg-1.0.dist-info/METADATA", "Name: pkg\nRequires-Dist: tensorflow<2.16\n\ntensorflow>=2.16", 2),
     ],
 )

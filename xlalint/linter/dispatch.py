@@ -47,6 +47,7 @@ from .lowering import (
     UNCOMPILED,
     UNSEEN,
     UNTRACED,
+    UNTRAINED,
     UNUSED,
     is_silent,
     reasons_of,
@@ -156,6 +157,7 @@ _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
     TAKEN: lambda handled: handled.draft.keras_3,
     PERHAPS_COMPILED: lambda handled: handled.draft.uncompiled,
     UNCOMPILED: lambda handled: handled.draft.loses_all,
+    UNTRAINED: lambda handled: handled.draft.of_keras_step,
 }
 
 

@@ -22,7 +22,8 @@ TAKEN: Final = "the program uses APIs that only Keras 2 has, and Keras 2 takes t
 UNASKED: Final = "nothing here asks for XLA, so that the program loses nothing"
 PERHAPS_COMPILED: Final = "a `tf.function` of the program may call this"
 UNCOMPILED: Final = "nothing here asks for XLA"
-_SILENT: Final = (PERHAPS_COMPILED, UNCOMPILED)  # there is nothing to be said at all
+UNTRAINED: Final = "XLA compiles no step of training here as a whole"
+_SILENT: Final = (PERHAPS_COMPILED, UNCOMPILED, UNTRAINED)  # there is nothing to be said at all
 OUT_OF_PLAY: Final = frozenset((CONVERTED, DIRECT, ON_HOST, UNSEEN, UNTRACED, TAKEN))
 
 
@@ -42,6 +43,7 @@ def reasons_of(exposed: Exposed, kind: str | None) -> dict[str, bool]:
         TAKEN: exposed.keras_2,
         PERHAPS_COMPILED: exposed.functions,
         UNCOMPILED: not (exposed.told or exposed.clusters or exposed.exposure is Exposure.CERTAIN),
+        UNTRAINED: exposed.whole and not (exposed.told or exposed.steps),
     }
 
 

@@ -177,6 +177,7 @@ class Draft:
     program, which nobody says. `jax`: what becomes of it where Keras runs on JAX; None: it is about TensorFlow.
     `on_jax_alone`: it is not about TensorFlow. `uncompiled`: it is told only of a program that makes no `tf.function`.
     `loses_all`: it is told only of a program that asks for XLA, of which XLA compiles nothing here.
+    `of_keras_step`: it is told only where XLA may compile the steps in which Keras trains, and their gradients.
     """
 
     message: str
@@ -195,6 +196,7 @@ class Draft:
     on_jax_alone: bool = False
     uncompiled: bool = False
     loses_all: bool = False
+    of_keras_step: bool = False
 
 
 # For all operations of `tf.raw_ops` that no function stands for.

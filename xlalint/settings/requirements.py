@@ -22,7 +22,7 @@ _KERAS_3_LIBRARIES: Final = re.compile(r"\s*keras(?:[-_](?:core|cv|hub|nlp|rs))?
 _PYPROJECT: Final = "pyproject.toml"
 # The lists for pip of a folder, and conda's environments, as glob patterns.
 _LISTS: Final = ("*requirement*.txt", "requirements/*.txt")
-_ENVIRONMENTS: Final = ("*environment*.yml", "*environment*.yaml")
+_ENVIRONMENTS: Final = tuple(f"{stem}.{end}" for stem in ("*environment*", "conda", "env") for end in ("yml", "yaml"))
 _LONGEST: Final = 2_000  # characters of a requirement
 _CONCERNS: Final = re.compile("tensorflow|keras", re.IGNORECASE)
 _REST: Final = re.compile(r"(^|\s)(#|--).*|\\\s*$")  # of a line for pip: comments, hashes, and that it goes on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.values import ApiObject, Value
@@ -10,9 +11,12 @@ from ..library.call_kinds import KERAS_INPUTS
 from ..library.keras_2 import ended_with_keras_2
 from ..library.strategies import is_strategy, places_softly, runs_eagerly, shows_xla, turns_clustering_on
 from ..program.signs import Shows
+from .contexts import ContextKind
 from .eager_steps import has_run_compiled
 from .frames import Act, Frame
 from .interface import Interpreter
+
+_GRADIENTS: Final = ("tf.GradientTape.", "tf.gradients")
 
 
 def show_signs(
@@ -32,6 +36,10 @@ def _shown(interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str
         yield Shows.CLUSTERS
     if runs_eagerly(name, bound) and frame.is_module and not frame.conditional and not has_run_compiled(frame):
         yield Shows.EAGER
+    if name.startswith(_GRADIENTS) or name.endswith(".minimize"):
+        apart = frame.summary.traced_apart is not None  # whatever Keras does with it
+        if frame.context.kind is ContextKind.XLA and (apart or not frame.context.by_keras):
+            yield Shows.STEPS
     if places_softly(name, bound):
         yield Shows.SOFT
     if ended_with_keras_2(name, bound) and interpreter.said_keras(frame.module) is None:

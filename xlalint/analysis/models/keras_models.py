@@ -234,6 +234,8 @@ def _remember_compiled(
     decides = how.jit is None and how.why == _KERAS_3_DECIDES
     if decides and (interpreter.project.files.jax or not keeps_off(model)):
         interpreter.show(frame, Shows.KERAS_3, node, f"`{frame.unit.code(node.func)}`: {how.why}")
+    if how.jit or arguments.rest_keywords is not None:
+        interpreter.show(frame, Shows.STEPS, node, f"`{frame.unit.code(node.func)}`")
     if how.jit is not False:
         report_held(interpreter, frame, model, how, node)
     if how.jit and isinstance(model, ApiObject) and model.payload is not None:

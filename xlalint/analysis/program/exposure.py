@@ -21,7 +21,8 @@ class Exposed(Struct, frozen=True):
     compiles it; `told`: a setting says so of the program; `trains`: it trains a model, or XLA
     compiles something of it for certain; `eager`: TensorFlow runs its functions line by line, and traces none;
     `symbolic`: Keras traces layers to make models of them; `traced`: it does, or code becomes a graph;
-    `functions`: it makes a `tf.function`; `soft`: what a TPU has no kernel for runs on its host."""
+    `functions`: it makes a `tf.function`; `steps`: XLA may compile a step of training, as a whole; `soft`: what a TPU
+    has no kernel for runs on its host."""
 
     exposure: Exposure
     shown: str = ""
@@ -37,6 +38,7 @@ class Exposed(Struct, frozen=True):
     traced: bool = False
     soft: bool = False
     functions: bool = False
+    steps: bool = False
 
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)
@@ -49,6 +51,7 @@ _LEVELS: Final = {
     Shows.KERAS_3: Exposure.LIKELY,
     Shows.CLUSTERS: Exposure.LIKELY,
 }
+_STEPS: Final = (Shows.STEPS, Shows.TPU, Shows.PERHAPS)
 _TRAINS: Final = (Shows.TRAINING, Shows.XLA, Shows.TPU)
 
 
@@ -96,6 +99,9 @@ def exposures(
     traced = symbolic | graph.programs({graph.unit[file]: True for file, _ in graph.of(Shows.GRAPHS)}).keys()
     soft = graph.programs({graph.unit[file]: True for file, _ in graph.of(Shows.SOFT)}).keys()
     functions = graph.programs({graph.unit[file]: True for file, _ in graph.of(Shows.FUNCTIONS)}).keys()
+    compiling = {graph.unit[file]: True for shows in _STEPS for file, _ in graph.of(shows)}
+    by_default = {graph.unit[file]: True for file, _ in graph.of(Shows.KERAS_3) if graph.unit[file] not in of_keras_2}
+    steps = graph.programs(compiling | by_default).keys()
     whole, eager = graph.used_by_scripts(is_installed), graph.eager()
     found |= {file: _LINE_BY_LINE for file, unit in graph.unit.items() if unit in eager}
     return {
@@ -108,6 +114,7 @@ def exposures(
             traced=unit in traced,
             soft=unit in soft,
             functions=unit in functions,
+            steps=unit in steps,
             tpu_alone=of.exposure is Exposure.CERTAIN and unit not in on_others and file not in fragments,
         )
         for file, of in found.items()

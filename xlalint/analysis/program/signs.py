@@ -23,6 +23,7 @@ class Shows(StrEnum):
     TPU = "tpu"  # the same, and all that shows it is about TPUs
     PERHAPS = "perhaps"  # a switch decides that when it runs
     KERAS_3 = "keras 3"  # Keras decides that when it runs, if it is Keras 3
+    STEPS = "steps"  # XLA compiles a step of training, or may: one of Keras, or one that takes its gradients itself
     CLUSTERS = "clusters"  # autoclustering compiles parts of its graphs
     EAGER = "eager"  # a script has TensorFlow run its functions line by line
     SYMBOLIC = "symbolic"  # models are made of Keras's inputs, which layers are traced with
