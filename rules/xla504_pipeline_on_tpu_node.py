@@ -290,8 +290,39 @@ test = tf.data.TFRecordDataset(tf.io.gfile.glob(FOLDER + "/test/*.tfrec"))
             severity=Severity.INFO,
             why="it needs a TPU node, if the environment names one",
         ),
+        Bad(
+            f"""{NODE}
+import sys
+
+def rows(files):
+    return tf.data.TFRecordDataset(files)
+
+rows("gs://bucket/train.tfrecord")
+rows(["mine/train.tfrecord"])
+rows(sys.argv[1])
+""",
+            ["tf.data.TFRecordDataset(files)"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            why="it needs a TPU node; one of three callers names a local file",
+        ),
     )
     good = (
+        Good(
+            f"""{NODE}
+import sys
+
+def rows(files):
+    return tf.data.TFRecordDataset(files)
+
+rows("gs://bucket/train.tfrecord")
+rows(["gs://bucket/test.tfrecord"])
+rows(sys.argv[1])
+""",
+            None,
+            why="no caller names a local file",
+        ),
         Good(
             f"""{NODE}
 import tensorflow_datasets as tfds

@@ -248,7 +248,7 @@ def _one_by_one(steps: Sequence[SetupCall], images: Sequence[SetupCall]) -> Iter
 
 
 def _told(places: Sequence[Location], message: str, help: str, note: str) -> Draft:
-    first, *others = places
+    first, *others = dict.fromkeys(places)
     return Draft(
         message,
         Effect.TPU,

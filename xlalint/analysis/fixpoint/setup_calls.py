@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ...sources.testing import is_of_tests
 from ...syntax import nodes as cst
@@ -15,13 +16,16 @@ from ..library.strategies import TRAINING, making_of
 from ..record import replace
 from .host_loops import loops_of_steps
 
+MOST_AT_A_PLACE = 8  # calls of one place that are told apart: what a hundred callers pass is no longer read
+
 
 @dataclass(slots=True)
 class _Reached:
-    """What the code of one file leads to: calls by their place, in a strategy's step and elsewhere, and the files that
-    it touches. `trains`: a step of its own takes gradients; `taped`: the first tape on the way there."""
+    """What the code of one file leads to: calls by their place, in a strategy's step and elsewhere, each as often as
+    callers have it differ, and the files that it touches. `trains`: a step of its own takes gradients; `taped`: the
+    first tape on the way there."""
 
-    calls: dict[tuple[cst.CSTNode, bool], SetupCall] = field(default_factory=dict)
+    calls: dict[tuple[cst.CSTNode, bool], list[SetupCall]] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
     trains: bool = False
     taped: Location | None = None
@@ -100,7 +104,7 @@ def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]])
             if other in reached.files and other != path:
                 _reach(root, said, apart, reached)
         if reached.calls:
-            steps = tuple(sorted(reached.calls.values(), key=lambda step: step.order))
+            steps = tuple(sorted(chain.from_iterable(reached.calls.values()), key=lambda step: step.order))
             trains = reached.trains or any(step.api.rpartition(".")[2] in TRAINING for step in steps)
             yield Program(steps[0].location, HOST, None, False, steps, trains, reached.taped)
 
@@ -110,6 +114,16 @@ def _file_of(root: Summary) -> str | None:
     if root.function is not None:
         return root.function.module.source.display
     return None if root.location is None else root.location.path
+
+
+def _is_alike(one: SetupCall, other: SetupCall) -> bool:
+    """Whether two calls of one place are of the same values, in the same scope."""
+    return (
+        one.context.scope == other.context.scope
+        and one.owner == other.owner
+        and one.arguments == other.arguments
+        and one.result == other.result
+    )
 
 
 def _reach(
@@ -131,7 +145,9 @@ def _reach(
                 reached.taped = reached.taped or event.location
             if isinstance(event, SetupCall):
                 scope = event.context.scope
-                reached.calls.setdefault((event.location.node, scope is not None and scope.replica), event)
+                of_place = reached.calls.setdefault((event.location.node, scope is not None and scope.replica), [])
+                if len(of_place) < MOST_AT_A_PLACE and not any(_is_alike(event, other) for other in of_place):
+                    of_place.append(event)
                 made = making_of(event.owner) if event.owner is not None else None
                 reached.files |= {made.location.path} if made is not None else set()
         run = (each for identity in summary.mapped | summary.creates for each in apart.get(identity, ()))

@@ -135,8 +135,9 @@ class MakeWeights(Event):
 
 
 class Program(Event):
-    """All calls that set up one program, in the order in which they run; place: the first of them. `trains`: it trains
-    a model, by a step of its own or Keras's; `taped`: the first tape of a step of its own."""
+    """All calls that set up one program, in the order in which they run, one of a function once for each of the values
+    that callers have it work on; place: the first of them. `trains`: it trains a model, by a step of its own or
+    Keras's; `taped`: the first tape of a step of its own."""
 
     steps: tuple[SetupCall, ...]
     trains: bool
