@@ -14,6 +14,10 @@ _TOLD: Final = {
     "format": "it is formatted",
     "bool": "its truth is asked",
     ".get_weights": "all weights are copied to the host",
+    ".predict": "Keras builds a pipeline for this call, and returns arrays on the host",
+    ".predict_on_batch": "Keras returns arrays on the host",
+    ".test_on_batch": "Keras returns numbers on the host",
+    ".train_on_batch": "Keras returns numbers on the host",
 }
 
 

@@ -20,7 +20,7 @@ step once for each shape, but builds a pipeline for each call.
         save(batch)
 
 ## Not flagged
-- Calls under a condition, or in a loop that trains: those belong to XLA506.
+- Calls under a condition, or in a loop that trains: those belong to XLA506 and XLA516.
 - Loops that are written to run a few times, and `predict` in a loop over models.
 - `predict_on_batch`, and models that become part of another one, `keras.Model(inputs, outputs)`.
 - Information only: `while` loops, such as over the frames of a camera, and loops that need each result to go on.

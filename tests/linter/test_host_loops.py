@@ -183,3 +183,43 @@ def test_loops_of_one_cause_have_one_finding(tmp_path: Path, loops: str, lines: 
     told = found(tmp_path, SETUP + loops, "XLA517")
     assert [one.span.line - SETUP.count("\n") for one in told] == lines
     assert {one.severity for one in told} == {Severity.WARNING}
+
+
+MODELS: Final = """\
+import numpy as np
+import tensorflow as tf
+from tensorflow import keras
+
+critic = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+critic.compile("adam", "mse")
+noise = keras.Input((8,))
+generator = keras.Model(noise, keras.layers.Dense(3)(noise))
+critic.trainable = False
+both = keras.Model(noise, critic(generator(noise)))
+both.compile("adam", "mse")
+real, ones = np.ones((640, 3)), np.ones((640, 1))
+
+def fake(model, count):
+    return model.predict(np.random.normal(size=(count, 8)), verbose=0)
+
+"""
+TRAINED: Final = "    both.train_on_batch(np.ones((8, 8)), np.ones((8, 1)))\n"
+
+
+@pytest.mark.parametrize(
+    ("loop", "notes"),
+    [
+        ("for number in range(9000):\n" + TRAINED, 1),
+        ("for number in range(9000):\n    made = fake(generator, 8)\n" + TRAINED, 2),
+        ("for number in range(9000):\n    made = generator.predict_on_batch(real)\n" + TRAINED, 2),
+        ("for number in range(9000):\n    value = critic.test_on_batch(real, ones)\n" + TRAINED, 2),
+        ("for number in range(9000):\n    if number % 50 == 0:\n        fake(generator, 8)\n" + TRAINED, 1),
+        ("for epoch in range(90):\n    for number in range(90):\n    " + TRAINED + "    fake(generator, 8)\n", 1),
+        ("for batch in tf.data.Dataset.range(90).batch(8):\n    generator.predict(batch)\n" + TRAINED, 2),
+        ("for epoch in range(90):\n    both.fit(real, ones)\n    fake(generator, 8)\n", 0),
+        ("for number in range(9000):\n    if input():\n        continue\n    fake(generator, 8)\n", 0),
+    ],
+)
+def test_what_keras_returns_in_a_loop_that_trains(tmp_path: Path, loop: str, notes: int) -> None:
+    told = found(tmp_path, MODELS + loop, "XLA516")
+    assert [(len(one.notes), one.severity) for one in told] == ([(notes, Severity.WARNING)] if notes else [])

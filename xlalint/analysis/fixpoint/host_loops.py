@@ -14,6 +14,7 @@ from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, CallPath
 from ..interpreter.events import LoopOfCalls, LoopOfSteps
 from ..interpreter.frames import Act, Done, Summary
+from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
 from ..record import Record
 from .feedback import decides_next, is_of_element, is_of_iteration
@@ -120,7 +121,7 @@ def _event(
         for each in inside
         if each.done.act is Act.READ
         and not any(each.around[: len(one)] == one for one in within)
-        and not is_of_element(each.done.location.node, each.around[each.loop - 1].node)
+        and not _is_of_host(each)
     ]
     either = _on_both_sides(reads)
     reads = [each for each in reads if any(_conditions(each, key) - either <= _conditions(act, key) for act in acts)]
@@ -134,9 +135,16 @@ def _event(
         made = LoopOfSteps(location, summary.context, trail, False, 0, places, needed)
         return made if places else None
     of_calls = tuple(dict.fromkeys(each.done.location for each in calls))
+    places = tuple((place, reader) for place, reader in places if place not in of_calls)
     predicts = all(each.done.act is Act.PREDICT for each in calls)
     unbounded = isinstance(loop, cst.While)
     return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, needed, unbounded)
+
+
+def _is_of_host(read: _Reached) -> bool:
+    """Whether what a loop goes through is read, and not what Keras makes of it."""
+    keras = read.done.reader.lstrip(".") in RETURNS_TO_HOST
+    return not keras and is_of_element(read.done.location.node, read.around[read.loop - 1].node)
 
 
 def _loops_within(key: tuple[_Around, ...], reached: Sequence[_Reached]) -> Iterator[cst.CSTNode]:

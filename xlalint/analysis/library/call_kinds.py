@@ -47,6 +47,8 @@ EAGER_CALLS: Final = (
     "keras.Variable",
 )
 COROUTINE: Final = "types.CoroutineType"
+# The methods of a Keras model that return arrays or numbers on the host, which each of their calls waits for.
+RETURNS_TO_HOST: Final = frozenset(("predict", "predict_on_batch", "test_on_batch", "train_on_batch"))
 # The methods of a model that take batches.
 TAKES_BATCHES: Final = frozenset(("evaluate", "fit", "predict", "predict_on_batch", "test_on_batch", "train_on_batch"))
 WEIGHT_MAKERS: Final = frozenset(("add_weight", "add_variable"))

@@ -39,6 +39,7 @@ from ..interpreter.frames import Act, Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.array_batches import batches_of
+from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.datasets import IMAGES, is_dataset
 from ..library.declared_inputs import as_declared, declared_text, is_of_one_size
 from ..library.generators import yielded
@@ -307,10 +308,12 @@ def _run_model(
     interpreter.show(frame, Shows.GRAPHS, node, f"`{method}`")
     if method in _TRAINS:
         interpreter.show(frame, Shows.TRAINING, node, f"`{method}`")
-        interpreter.note_done(frame, Act.FIT, node)
+        interpreter.note_done(frame, Act.STEP if method in _STEPS else Act.FIT, node)
     model = _owner(interpreter, frame, node.func.value, owner)
-    if method == "predict" and any(map(_is_model, options(model))):
-        interpreter.note_done(frame, Act.PREDICT, node)
+    if method in RETURNS_TO_HOST and any(map(_is_model, options(model))):
+        interpreter.note_done(frame, Act.READ, node, f".{method}")
+        if method == "predict":
+            interpreter.note_done(frame, Act.PREDICT, node)
     for option in _as_compiled(options(model), method):
         pass_functions_on(interpreter, option)
         run_callbacks(interpreter, frame, option, method, arguments, node)
