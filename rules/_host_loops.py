@@ -10,6 +10,7 @@ from xlalint.linter.rule import DraftNote
 
 MOST_NOTES: Final = 8
 _TOLD: Final = {
+    "array": "it is copied into a NumPy array",
     "text": "text is made of it",
     "format": "it is formatted",
     "bool": "its truth is asked",

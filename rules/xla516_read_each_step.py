@@ -3,8 +3,9 @@
 ## What it does
 Reports a loop on the host that trains, by a `tf.GradientTape`, a compiled step or `model.train_on_batch`, if each of
 its iterations reads values: `loss.numpy()`, `float(loss)`, `"%.2f" % loss`, f-strings, `print(loss)`, `if loss > best`,
-`np.mean(loss)`, `int(checkpoint.step)`, `tf.print`, `model.get_weights()`, and what Keras returns: `train_on_batch`,
-`predict`. There is one finding for a loop; notes name the places. Only programs for TPUs are meant.
+`np.mean(loss)`, `array[i] = loss`, `int(checkpoint.step)`, `logging.info("%s", loss)`, `bar.set_postfix(loss=loss)` of
+tqdm, `tf.print`, `model.get_weights()`, and what Keras returns: `train_on_batch`, `predict`. There is one finding for a
+loop; notes name the places. Only programs for TPUs are meant.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. In eager code all of these work. Once the step is compiled:
@@ -40,6 +41,8 @@ the step that computes the value, so the device has nothing to do until the host
 - Information only: loops that need the value to go on, such as an agent that acts in its environment, and functions
   without a known caller.
 - Lengths and shapes, which are known without the device.
+- `Progbar.update(number, [("loss", loss)])` of Keras, which shows what it is passed at most 20 times a second
+  (measured), and `logging.debug`, which is mostly off.
 
 ## Fix safety
 There is no fix: how often a value is needed is for the program to say.
@@ -176,6 +179,22 @@ for number in range(20):
             target="tpu",
         ),
         Bad(
+            f"""import logging
+import numpy as np
+{COMPILED}
+losses, saved = np.zeros(3), tf.train.Checkpoint(step=tf.Variable(0), model=model)
+for number, (x, y) in enumerate(data):
+    losses[number] = step(x, y)
+    if int(saved.step) % 10 == 0:
+        logging.info("%d: %s", number, losses)
+    saved.step.assign_add(1)
+""",
+            ["enumerate(data)"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
             f"""{COMPILED}
 for x, y in data:
     step(x, y)
@@ -241,6 +260,16 @@ for number, (x, y) in enumerate(data):
 """,
             Runs(),
             target="tpu",
+        ),
+        Good(
+            f"""{COMPILED}
+progress = tf.keras.utils.Progbar(30, verbose=0)
+for number, (x, y) in enumerate(data):
+    progress.update(number, [("loss", step(x, y))])
+""",
+            Runs(),
+            target="tpu",
+            why="shown at most 20 times a second",
         ),
         Good(
             f"""{PAIR}

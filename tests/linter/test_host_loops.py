@@ -16,13 +16,18 @@ SETUP: Final = """\
 import logging
 import numpy as np
 import tensorflow as tf
+from absl import logging as log
+from tqdm import tqdm
 
 model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 optimizer = tf.keras.optimizers.Adam()
 mean = tf.keras.metrics.Mean()
 count = tf.Variable(0, dtype=tf.int64)
 data = tf.data.Dataset.from_tensor_slices((tf.ones([64, 3]), tf.ones([64, 1]))).batch(32)
-losses, history = [], {"loss": []}
+losses, history, held = [], {"loss": []}, {}
+values, bar = np.zeros([64, 1]), tqdm(data)
+progress = tf.keras.utils.Progbar(64)
+saved = tf.train.Checkpoint(step=tf.Variable(0), model=model)
 best = np.inf
 
 class Meter:
@@ -83,6 +88,17 @@ def found(folder: Path, text: str, code: str) -> list[Finding]:
         "if np.isnan(loss):\n    break",
         "with open('log') as file:\n    file.write(f'{loss}')",
         "y = y * loss\nprint(y.numpy())",
+        "values[number] = loss",
+        "values[number] += loss",
+        "values[number, 0] = tf.reduce_sum(x)",
+        "bar.set_postfix(loss=loss)",
+        "bar.set_postfix({'loss': loss})",
+        "logging.info('loss %s', loss)",
+        "logging.getLogger('train').warning('loss %s', loss)",
+        "log.info('%d: %f', number, loss)",
+        "print(tf.keras.backend.get_value(loss))",
+        "if int(saved.step) % 10 == 0:\n    number += 1",
+        "if saved.step.numpy() % 10 == 0:\n    number += 1",
     ],
 )
 def test_a_read_in_each_iteration_is_found(tmp_path: Path, read: str, decorator: str) -> None:
@@ -104,6 +120,16 @@ def test_a_read_in_each_iteration_is_found(tmp_path: Path, read: str, decorator:
         "show = lambda: float(loss)",
         "if number > 7:\n    break",
         "print(y.numpy(), float(x))",
+        "print(number, y)",
+        "values[number] = y",
+        "values[number] = x.shape[0]",
+        "held[number] = loss",
+        "bar.set_postfix(number=number)",
+        "logging.info('%d', number)",
+        "logging.debug('%s', loss)",
+        "if number % 100 == 0:\n    values[number] = loss\n    bar.set_postfix(loss=loss)",
+        "progress.update(number, [('loss', loss)])",
+        "saved.step.assign_add(1)",
     ],
 )
 def test_what_is_not_read_in_each_iteration_is_not(tmp_path: Path, read: str) -> None:

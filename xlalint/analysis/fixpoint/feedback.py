@@ -53,15 +53,17 @@ def is_of_element(read: cst.CSTNode, loop: cst.CSTNode) -> bool:
     """Whether what a loop goes through is read, as it comes: `image_id.numpy()` of a data set, which is on the host."""
     if not isinstance(loop, cst.For):
         return False
+    elements = set(_names(loop.target)) - {each for names, _ in _assigned(loop) for each in names}
     match read:
-        case (
-            cst.Call(func=cst.Attribute(value=cst.Name(value=name)))
-            | cst.Call(args=[cst.Arg(value=cst.Name(value=name))])
-        ):
-            assigned = {each for names, _ in _assigned(loop) for each in names}
-            return name in set(_names(loop.target)) - assigned
+        case cst.Call(func=cst.Attribute(value=cst.Name(value=name))) if name in elements:
+            return True
+        case cst.Call(args=arguments):
+            read_names = {name for argument in arguments for name in _names(argument.value)}
+        case cst.Assign(value=value) | cst.AugAssign(value=value):
+            read_names = set(_names(value))
         case _:
             return False
+    return bool(read_names) and read_names <= elements
 
 
 def _spread(

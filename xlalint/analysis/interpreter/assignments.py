@@ -44,6 +44,7 @@ from .events import IterateOver, MutateInLoop, RunEagerly
 from .filling import put_behind
 from .fixed_lengths import MAKERS
 from .frames import Frame
+from .host_reads import note_read
 from .interface import Handlers, Models, Options
 from .kept import Keeping
 from .same_conditions import forget_sides
@@ -238,6 +239,8 @@ class Assignments(Keeping):
                 self.assign_quietly(frame, target.value, _with_part(base, key, value))
             case Instance():
                 self.special(frame, base, "__setitem__", (*index, value), target)
+            case Array():
+                note_read(self, frame, (value,), statement, "array")
             case Api("os.environ") if sets_clustering(index[0], value):
                 self.show(frame, Shows.CLUSTERS, target, f"`{frame.unit.code(target)}`")
             case Api("os.environ") if index[0] == BACKEND_VARIABLE:

@@ -87,6 +87,8 @@ class Attributes(Interpreter):
                 return entries.get(name) or self.parser_defaults.get(frame.module, {}).get(name, UNKNOWN)
             case ApiObject("absl.flags.FlagHolder", payload=value) if name == "value" and value is not None:
                 return value
+            case ApiObject("tf.train.Checkpoint", payload=Dict(entries)) if name in entries:
+                return entries[name]
             case ApiObject("tf.IndexedSlices", payload=value) if name == "values" and value is not None:
                 return value
             case ModuleValue(module):

@@ -56,8 +56,16 @@ def report_text(
     value, which no trace has."""
     if (tensor := _first_tensor(numbers)) is not None:
         interpreter.emit(frame, HostRead, node, value=tensor, reader="format")
-    elif (tensor := _first_tensor(values)) is not None:
-        interpreter.note_done(frame, Act.READ, node, "text", tensor)
+    else:
+        note_read(interpreter, frame, values, node, "text")
+
+
+def note_read(
+    interpreter: Interpreter, frame: Frame, values: Iterable[Value], node: cst.CSTNode, reader: str = ""
+) -> None:
+    """Remember that code on the host reads what it is passed, where there is a tensor among it."""
+    if (tensor := _first_tensor(values)) is not None:
+        interpreter.note_done(frame, Act.READ, node, reader, tensor)
 
 
 def numbers_in_format(form: str, given: Value) -> Iterator[Value]:

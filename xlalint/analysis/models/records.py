@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import UNKNOWN, Api, ClassValue, Dict, Instance, Sequence, Static, Value
+from ..domain.values import UNKNOWN, Api, ApiObject, ClassValue, Dict, Instance, Sequence, Static, Value
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..program.definitions import DefinedClass
@@ -89,7 +89,13 @@ def _method(function: FunctionModel) -> MethodModel:
     return handle
 
 
+def _checkpoint(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`tf.train.Checkpoint(step=variable)`, which has what it saves as attributes."""
+    return ApiObject("tf.train.Checkpoint", payload=Dict(dict(arguments.keywords)))
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "tf.train.Checkpoint": _checkpoint,
     "collections.namedtuple": _namedtuple,
     "dataclasses.make_dataclass": _made,
     "dataclasses.replace": _replaced,

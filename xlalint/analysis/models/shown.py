@@ -7,7 +7,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.values import STATIC, Value
 from ..interpreter.frames import Act, Arguments, Frame
-from ..interpreter.host_reads import report_text
+from ..interpreter.host_reads import note_read, report_text
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 
 
@@ -36,10 +36,43 @@ def _taken(
     interpreter.note_done(frame, Act.READ, node, ".get_weights")
 
 
+def _logged(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
+    """`logging.info("%s", x)`."""
+    note_read(interpreter, frame, arguments.positional, node, "text")
+
+
+def _logged_by(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> None:
+    """`logger.info("%s", x)`."""
+    _logged(interpreter, frame, arguments, node)
+
+
+def _beside_bar(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> None:
+    """`bar.set_postfix(loss=x)` of tqdm, which makes text of all that is no Python number."""
+    note_read(interpreter, frame, (*arguments.positional, *arguments.keywords.values()), node, "text")
+
+
+def _got(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
+    """`keras.backend.get_value(x)`."""
+    note_read(interpreter, frame, arguments.positional, node)
+
+
+# What is shown by default, or where a program asks for it; messages for debugging are mostly off.
+_LOGS: Final = ("critical", "error", "fatal", "info", "warn", "warning")
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.print": _text,
     "builtins.repr": _text,
     "builtins.format": _formatted,
     "tf.print": _printed,
+    "keras.backend.get_value": _got,
+    **{f"{library}.{name}": _logged for library in ("logging", "absl.logging") for name in _LOGS},
 }
-METHODS: Final[dict[str, MethodModel]] = {".get_weights": _taken}
+METHODS: Final[dict[str, MethodModel]] = {
+    ".get_weights": _taken,
+    ".set_postfix": _beside_bar,
+    **{f"logging.Logger.{name}": _logged_by for name in _LOGS},
+}
