@@ -3,7 +3,7 @@
 ## What it does
 Reports Python numbers that change from call to call among the arguments of a function compiled with `jit_compile=True`:
 
-- a loop counter, and what is computed from it
+- a loop counter, also of a comprehension or of `map(step, range(n))`, and what is computed from it
 - the numbers of a list that a loop iterates over, and fields of records that a loop iterates over
 - the length of a batch, or of a list that grows
 - a number read from a tensor, or drawn at random
@@ -63,6 +63,11 @@ STEP = """
 def step(x, i):
     return x * tf.cast(i, tf.float32)
 """
+DOUBLE = """
+@tf.function(jit_compile=True)
+def double(i):
+    return tf.cast(i, tf.float32) * 2.0
+"""
 
 
 class PythonArgument(Rule):
@@ -110,6 +115,22 @@ for _ in range(4):
             ["float(rate)"],
             Runs(4),
             help="rate",
+        ),
+        Bad(
+            f"{STEP}\ntried = {{i: step(tf.ones([3]), i) for i in range(4)}}\n",
+            ["i"],
+            Runs(4),
+        ),
+        Bad(
+            f"{DOUBLE}\nlist(map(double, range(4)))\n",
+            ["map(double, range(4))"],
+            Runs(4),
+            help="tf.range",
+        ),
+        Bad(
+            f"{STEP}\nlist(map(lambda i: step(tf.ones([3]), i), range(4)))\n",
+            ["i"],
+            Runs(4),
         ),
         Bad(
             f"""{STEP}
@@ -254,6 +275,16 @@ for i in range(3):
     )
     good = (
         Good(
+            f"""{DOUBLE}
+list(map(double, tf.range(4)))
+numbers = list(map(float, range(4)))
+for _ in range(4):
+    double(numbers[0])
+""",
+            Runs(2),
+            why="tensors, and the same number each time",
+        ),
+        Good(
             f"""{STEP}
 names = []
 for number in range(4):
@@ -395,4 +426,6 @@ def _said(event: FeedCompiled, node: cst.CSTNode, kind: str) -> tuple[str, str]:
         if (arg.star and arg.value is node) or (arg.star == "**" and node is call):
             held = brief(arg.value)
             return f"`{held}` passes {kind}", f"tf.constant(..), where `{held}` is given the number"
+    if node is call:
+        return f"`{brief(node)}` passes {kind}", "pass tensors, such as the elements of `tf.range(..)`"
     return f"`{brief(node)}` is {kind}", f"tf.constant({brief(node)})"

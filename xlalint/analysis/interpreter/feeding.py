@@ -288,7 +288,11 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
     around = dict.fromkeys((node, *frame.unit.around(node)))
     for outside in (location.node, *frame.unit.around(location.node)):
         match outside:
-            case cst.FunctionDef() | cst.Lambda() | cst.ListComp() | cst.GeneratorExp() | cst.SetComp():
+            case (
+                cst.FunctionDef() | cst.Lambda() | cst.ListComp() | cst.GeneratorExp() | cst.SetComp() | cst.DictComp()
+            ):
+                return leaves
+            case cst.Call(func=cst.Name("map")) if outside in around:
                 return leaves
             case cst.For() | cst.While():
                 if outside in around and variation.kind == GROWN:

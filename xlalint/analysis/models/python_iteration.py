@@ -159,8 +159,11 @@ def _transposed(row: Value, varies: tuple[Variation, ...]) -> Value:
             return Sequence("list", None, UNKNOWN)
 
 
-def _called_by_python(name: str, function: Value) -> Value:
-    """A function that Python itself calls: AutoGraph does not convert it, unless converted code made it."""
+def _called_by_python(interpreter: Interpreter, name: str, function: Value) -> Value:
+    """A function that Python itself calls: AutoGraph does not convert it, unless converted code made it, or a decorator
+    says how it is compiled."""
+    if isinstance(function, FunctionValue) and function.compiled is None and function.function.decorator_texts:
+        function = interpreter.decorated(function)
     if isinstance(function, FunctionValue) and function.scope is None and function.compiled is None:
         return function.compiled_by(Compilation(ContextKind.OPEN, False, f"`{name}`"))
     return function
@@ -181,7 +184,7 @@ def _deque(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
 
 def _map(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
 
-    function, columns, elements = _called_by_python("map", first(arguments)), [], []
+    function, columns, elements = _called_by_python(interpreter, "map", first(arguments)), [], []
     for position, value in enumerate(arguments.positional[1:], 1):
         where = arguments.node_at(position, node)
         iterable = interpreter.iterate(frame, value, where, "map")
@@ -215,7 +218,7 @@ def _filter(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
         return UNKNOWN
     where = arguments.node_at(1, node)
     iterable = interpreter.iterate(frame, arguments.positional[1], where, "filter")
-    function = _called_by_python("filter", arguments.positional[0])
+    function = _called_by_python(interpreter, "filter", arguments.positional[0])
 
     def kept(item: Value) -> bool | None:
         return truth(item if function == NONE else interpreter.call(frame, function, Arguments([item]), node))
