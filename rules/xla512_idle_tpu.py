@@ -36,7 +36,7 @@ a strategy or by `tf.device`. What neither of them places runs on the processor 
 ## Not flagged
 - A program that creates anything else in the scope of its strategy, or passes the strategy to code that is not seen.
 - Programs that only make the strategy, or do not train.
-- `tf.device`, which places operations without a strategy.
+- Programs that name a device (`tf.device`), unless it is a CPU: that places operations without a strategy.
 - A model from outside that is trained in the scope (XLA502).
 - Programs without a strategy, if the target is not a TPU, or if they pass what may be a strategy to code that is not
   seen.
@@ -50,10 +50,11 @@ Shown only: the model, its optimizer and `compile` have to move into the scope t
 - https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from xlalint.analysis.domain.values import ApiObject, Value
+from xlalint.analysis.domain.values import ApiObject, Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.api import kind_of
@@ -83,6 +84,8 @@ NEEDED: Final = "it needs a TPU"
 _TRAINS: Final = frozenset(("fit", "train_on_batch"))
 _OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
 _SHOWN_BY: Final = ("builtins.", "logging.", "absl.logging.")
+_DEVICE: Final = "tf.device"
+_CPU: Final = re.compile(r"(?:^|/)(?:device:)?cpu(?::(?:\d+|\*))?$", re.IGNORECASE)
 _OF_GPUS: Final = frozenset(("tf.distribute.MirroredStrategy", "tf.distribute.experimental.MirroredStrategy"))
 FIRST: Final = (
     "first `tf.tpu.experimental.initialize_tpu_system(resolver)` and `tf.distribute.TPUStrategy(resolver)`, then "
@@ -385,7 +388,7 @@ def _none_made(steps: Sequence[SetupCall], taped: Location | None) -> Iterator[D
 
 def _may_place(step: SetupCall) -> bool:
     """Whether a call names a device, or passes what may be a strategy to code that is not seen."""
-    return _is_placed(step) or (passes_strategy(step.arguments) and not _is_shown(step))
+    return _places(step) or (passes_strategy(step.arguments) and not _is_shown(step))
 
 
 def _is_of_gpus(strategy: Value | None) -> bool:
@@ -419,7 +422,7 @@ def _is_shown(step: SetupCall) -> bool:
 
 def _unused(made: Sequence[SetupCall], steps: Sequence[SetupCall]) -> Iterator[Draft]:
     """A strategy in whose scope nothing is made, of a program that trains."""
-    if any(map(_uses_scope, steps)):
+    if any(_uses_scope(step) or _places(step) for step in steps):
         return
     trained = next((step for step in steps if step.order > made[0].order and _trains_outside(step)), None)
     if trained is not None:
@@ -459,7 +462,7 @@ def _makes_something(step: SetupCall) -> bool:
 def _trains_outside(step: SetupCall) -> bool:
     """Whether a call trains what is known to be made outside of any scope."""
     made = made_near(step)
-    return made is not None and made.scope is None and not _is_placed(step) and _trains(step)
+    return made is not None and made.scope is None and _trains(step)
 
 
 def _trains(step: SetupCall) -> bool:
@@ -468,14 +471,13 @@ def _trains(step: SetupCall) -> bool:
     return method in _OPTIMIZES or (method in _TRAINS and kind_of(step.api.rpartition(".")[0]) == "model")
 
 
-def _is_placed(step: SetupCall) -> bool:
-    """Whether a call stands in a `with` of a device."""
-    around = step.location.unit.around(step.node)
-    items = (item.item for node in around if isinstance(node, cst.With) for item in node.items)
-    return any(
-        isinstance(item, cst.Call) and isinstance(item.func, cst.Attribute) and item.func.attr.value == "device"
-        for item in items
-    )
+def _places(step: SetupCall) -> bool:
+    """Whether a call names a device that may be a TPU, or a GPU."""
+    match step.arguments.get("device_name"):
+        case Static(str() | None as name):
+            return step.api == _DEVICE and name is not None and not _CPU.search(name)
+        case _:
+            return step.api == _DEVICE
 
 
 def _called_plainly(steps: Sequence[SetupCall]) -> Iterator[Draft]:

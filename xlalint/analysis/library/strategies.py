@@ -77,6 +77,7 @@ _FUNCTIONS: Final = frozenset(
         "tf.data.experimental.CsvDataset",
         "tf.data.experimental.load",
         "tf.data.experimental.make_csv_dataset",
+        "tf.device",
         "tf.disable_eager_execution",
         "tf.disable_v2_behavior",
         "tf.distribute.experimental_set_strategy",
@@ -373,20 +374,19 @@ def strictest(methods: tuple[Value, ...]) -> ApiObject | None:
 
 def scope_entered(value: Value, outer: Scope | None, yields_in: Collection[Scope | None] = ()) -> Scope | None:
     """The scope in which code runs below `with value:`; `outer`, that of the code around it, where it opens none.
-    `yields_in`: those in which the generator that `value` is yields. What `__enter__` of a class enters, it has."""
+    `yields_in`: those in which the generator that `value` is yields. Of several that a program chooses from, what opens
+    no scope does not count."""
     if yields_in:
         opened = [scope.strategy for scope in yields_in if scope is not None and scope != outer]
         return _scope_of(opened, all(map(is_strategy, opened))) if opened else outer
-    alternatives = [option for option in options(value) if not _enters_by_itself(option)]
+    alternatives = [option for option in options(value) if not _opens_no_scope(option)]
     if not alternatives:
         return outer
     found = [option for option in alternatives if isinstance(option, ApiObject) and option.api == SCOPE]
     if found:
         strategies = [option.payload for option in found if option.payload is not None]
         return _scope_of(strategies, len(found) == len(alternatives) and all(map(is_strategy, strategies)))
-    vague = any(isinstance(option, Unknown | Instance) for option in alternatives) or not isinstance(
-        value, ApiObject | Static | OneOf
-    )
+    vague = any(isinstance(option, Unknown | Instance) for option in alternatives) or not isinstance(value, OneOf)
     return Scope(UNKNOWN) if vague and outer is None else outer
 
 
@@ -395,6 +395,13 @@ def _scope_of(strategies: Collection[Value], sure: bool) -> Scope:
     return Scope(min(strategies, key=_leniency) if sure and strategies else UNKNOWN)
 
 
-def _enters_by_itself(value: Value) -> bool:
-    """Whether a class of the program, or of Python's library, says what `with` enters."""
-    return isinstance(value, Instance) and value.cls.find("__enter__") is not None
+def _opens_no_scope(value: Value) -> bool:
+    """Whether `with` enters another thing than a scope: what `__enter__` of a class of the program, or of Python's
+    library, says, a `tf.device`, an object of a library."""
+    match value:
+        case Instance(cls):
+            return cls.find("__enter__") is not None
+        case ApiObject(api=name):
+            return name != SCOPE
+        case _:
+            return isinstance(value, Static)
