@@ -38,8 +38,7 @@ a strategy or by `tf.device`. What neither of them places runs on the processor 
 - Programs that only make the strategy, or do not train.
 - Programs that name a device (`tf.device`), unless it is a CPU: that places operations without a strategy.
 - A model from outside that is trained in the scope (XLA502).
-- Programs without a strategy, if the target is not a TPU, or if they pass what may be a strategy to code that is not
-  seen.
+- Programs without a strategy, if no TPU is the target, or if they pass what may be one to code that is not seen.
 
 ## Fix safety
 Shown only: the model, its optimizer and `compile` have to move into the scope together.
@@ -54,7 +53,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from xlalint.analysis.domain.values import ApiObject, Static, Value
+from xlalint.analysis.domain.values import NONE, ApiObject, Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.api import kind_of
@@ -62,7 +61,7 @@ from xlalint.analysis.library.strategies import RUNS, is_strategy, is_tpu, makin
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity, Told
 from xlalint.syntax import nodes as cst
 
-from ._strategies import made_near, method_of, names_tpu, strategy_in
+from ._strategies import made_near, made_note, method_of, names_tpu, strategy_in
 
 TPU: Final = """
 resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
@@ -473,26 +472,29 @@ def _trains(step: SetupCall) -> bool:
 
 def _places(step: SetupCall) -> bool:
     """Whether a call names a device that may be a TPU, or a GPU."""
-    match step.arguments.get("device_name"):
-        case Static(str() | None as name):
-            return step.api == _DEVICE and name is not None and not _CPU.search(name)
-        case _:
-            return step.api == _DEVICE
+    name = step.arguments.get("device_name")
+    is_cpu = isinstance(name, Static) and isinstance(name.constant, str) and _CPU.search(name.constant) is not None
+    return step.api == _DEVICE and name != NONE and not is_cpu
 
 
 def _called_plainly(steps: Sequence[SetupCall]) -> Iterator[Draft]:
     """A step that trains what was made in a TPU strategy's scope, but that no strategy runs."""
     if any(method_of(step) in _TRAINS | RUNS for step in steps):
         return
+    otherwise = {step.location for step in steps if _plain_under(step) is None}  # another caller has it run
     for step in steps:
-        made = made_near(step)
-        strategy = strategy_in(made.scope) if made is not None else None
-        if method_of(step) in _OPTIMIZES and step.context.scope is None and strategy is not None and is_tpu(strategy):
-            scope = making_of(strategy)
+        if step.location not in otherwise:
             yield Draft(
                 "no strategy runs this step: it runs once, and not on each core of the TPU",
                 Effect.TPU,
                 "have a `tf.function` call `strategy.run(step, args=(..))`",
                 location=step.location,
-                notes=() if scope is None else (DraftNote(scope.location, "the strategy is created here"),),
+                notes=made_note(_plain_under(step), "the strategy is created here"),
             )
+
+
+def _plain_under(step: SetupCall) -> Value | None:
+    """The TPU strategy in whose scope that was made which a call trains outside of any."""
+    made = made_near(step) if method_of(step) in _OPTIMIZES and step.context.scope is None else None
+    strategy = strategy_in(made.scope) if made is not None else None
+    return strategy if strategy is not None and is_tpu(strategy) else None

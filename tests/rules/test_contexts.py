@@ -84,3 +84,31 @@ def test_a_scope_or_what_nobody_knows() -> None:
 def test_a_device_that_may_be_the_tpu(start: str, entered: str, idle: bool) -> None:
     told = {code for code, _ in _told(MADE + start + TRAINED.format(entered))}
     assert told == ({"XLA302", "XLA512"} if idle else {"XLA302"})
+
+
+STEP: Final = """
+with strategy.scope():
+    inside = tf.keras.Sequential([tf.keras.Input([4]), tf.keras.layers.Dense(1)])
+    fast = tf.keras.optimizers.SGD()
+    fast.build(inside.trainable_variables)
+
+def step(model, optimizer):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(tf.ones([8, 4])))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+run = tf.function(step)
+run(inside, fast)
+"""
+OUTSIDE: Final = """
+outside = tf.keras.Sequential([tf.keras.Input([4]), tf.keras.layers.Dense(1)])
+run(outside, tf.keras.optimizers.SGD())
+"""
+
+
+def test_a_step_that_one_of_two_callers_has_run_elsewhere() -> None:
+    """It counts what all callers pass it: a program may choose by one flag what it makes, and which step it takes."""
+    assert "XLA512" in {code for code, _ in _told(MADE + STEP)}
+    for program in (MADE + STEP + OUTSIDE, MADE + STEP.replace("run(inside", f"{OUTSIDE}run(inside")):
+        assert "XLA512" not in {code for code, _ in _told(program)}
