@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, Generic, TypeVar
 
 from xlalint.analysis.domain.kinds import options
@@ -58,6 +58,44 @@ def has_floats(value: Value) -> bool:
                 found = True
         if found:
             return True
+    return False
+
+
+def keeps_values(loop: cst.CSTNode, before: Mapping[str, Value]) -> bool:
+    """Whether the gradient of a `while` needs values from each of its iterations (measured: a sum of what no iteration
+    changes needs none; products, even with a constant, elements and functions of what the loop makes do). `before`:
+    what the names are before the loop."""
+    if not isinstance(loop, cst.While):
+        return True
+    made = [(name, line) for name, line in _assigned(loop.body) if name not in before or has_floats(before[name])]
+    names = {name for name, _ in made}
+    return not names.isdisjoint(before) and any(_needs_value(line, names) for _, line in made)
+
+
+def _assigned(body: cst.BaseSuite) -> Iterator[tuple[str, cst.Assign | cst.AnnAssign | cst.AugAssign]]:
+    """The names that a block binds, each with the statement."""
+    for node in cst.within(body):
+        match node:
+            case cst.Assign(targets=targets):
+                for target in targets:
+                    yield from ((one.value, node) for one in cst.within(target) if isinstance(one, cst.Name))
+            case cst.AnnAssign(target=cst.Name(value=name)) | cst.AugAssign(target=cst.Name(value=name)):
+                yield name, node
+
+
+def _needs_value(made: cst.CSTNode, changing: Collection[str]) -> bool:
+    for node in cst.within(made):
+        match node:
+            case cst.Subscript() | cst.BinaryOperation(operator=cst.Multiply() | cst.Divide() | cst.Power()):
+                return True
+            case cst.BinaryOperation(operator=cst.MatrixMultiply()):
+                return True
+            case cst.AugAssign(operator=cst.MultiplyAssign() | cst.DivideAssign() | cst.PowerAssign()):
+                return True
+            case cst.Call(args=args) if any(
+                isinstance(one, cst.Name) and one.value in changing for arg in args for one in cst.within(arg)
+            ):
+                return True
     return False
 
 

@@ -10,8 +10,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
   `OperatorNotAllowedInGraphError`.
 - With AutoGraph, the loop becomes an XLA while loop and compiles once for all values. The test must be a boolean scalar
   ("condition of while loop expected to be `tf.bool` scalar").
-- The gradient through such a loop does not compile: XLA needs a fixed number of iterations to store the intermediate
-  values.
+- The gradient through such a loop does not compile, also if it counts up to a constant or to a size: XLA needs a fixed
+  number of iterations to store the intermediate values. A loop that only adds what it does not change needs none.
 
 ## Example
     while tf.reduce_sum(tf.abs(x)) < 50.0:
@@ -39,10 +39,10 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence, Tensor
 from xlalint.analysis.interpreter.events import Event, LoopWhile
 from xlalint.fixes.loops import while_loop
-from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
+from xlalint.linter.rule import ApiCall, Bad, Breaks, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 
 from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
-from ._gradients import GRADIENTS, LoopsUnderGradients, note_of
+from ._gradients import GRADIENTS, LoopsUnderGradients, keeps_values, note_of
 from ._jax import tested
 
 STEPS = "XLA needs a fixed number of iterations to store the intermediate values, so compiling fails"
@@ -169,8 +169,109 @@ def f(x):
             effect=Effect.FAILS,
             safety=Safety.DISPLAY,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        i, y = tf.constant(0), x
+        while i < 3:
+            y = y * 2.0
+            i += 1
+    return tape.gradient(y, x)
+""",
+            ["i < 3"],
+            Fails("XLA compilation requires a fixed tensor list size"),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        i, y = tf.constant(0), x
+        def body(y, i):
+            y = y * 2.0
+            i += 1
+            return y, i
+
+        y, i = tf.while_loop(lambda y, i: i < 3, body, (y, i), maximum_iterations=3)
+    return tape.gradient(y, x)
+""",
+        ),
+        Bad(
+            """
+def total(rows):
+    i, found = tf.constant(0), 0.0
+    while i < tf.shape(rows)[0]:
+        found += rows[i]
+        i += 1
+    return found
+
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = total(x)
+    return tape.gradient(y, x)
+""",
+            ["i < tf.shape(rows)[0]"],
+            Fails("XLA compilation requires a fixed tensor list size"),
+            effect=Effect.FAILS,
+            safety=Safety.DISPLAY,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def step(w, steps):
+    with tf.GradientTape() as tape:
+        tape.watch(w)
+        i, y = tf.constant(0), w
+        while i < steps:
+            z = tf.sin(y)
+            y = y + z
+            i += 1
+    return tape.gradient(y, w)
+
+step(tf.ones(3), tf.constant(4))
+""",
+            ["i < steps"],
+            Breaks("XLA compilation requires a fixed tensor list size"),
+            effect=Effect.FAILS,
+            safety=Safety.DISPLAY,
+        ),
     )
     good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        i, y = tf.constant(0), x
+        while i < 3:
+            y = y + x
+            i += 1
+    return tape.gradient(y, x)
+""",
+            why="the gradient needs no value of an iteration",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        i, odd = tf.constant(0), 1
+        while i < tf.shape(x)[0]:
+            i += 1
+            odd = odd * 3
+        y = x * tf.cast(odd, tf.float32)
+    return tape.gradient(y, x)
+""",
+            why="no gradient goes through whole numbers",
+        ),
         Good(
             """
 @tf.function
@@ -254,6 +355,8 @@ print(shrink(tf.ones([4]) * 8.0))
                 yield from _without_gradient(self._pairs.gradient(event))
             case LoopWhile(test=test, statement=statement) if tensor := as_tensor(test, Dependence.STATIC):
                 outcome = _outcome(event, tensor)
+                if outcome is None or outcome[0] is Effect.NAMED:
+                    yield from _without_gradient(self._pairs.loop(event))
                 if outcome is not None:
                     effect, reason = outcome
                     what = f"`while` on {of_a_tensor(tensor)}"
@@ -261,12 +364,12 @@ print(shrink(tf.ones([4]) * 8.0))
                     notes, plain = origin_note(tensor.origin, event), not event.context.converted
                     jax = tested(tensor, what)
                     yield Draft(f"{what}: {reason}", effect, notes=notes, rewrite=rewrite, unconverted=plain, jax=jax)
-                    if effect is Effect.NAMED:
-                        yield from _without_gradient(self._pairs.loop(event))
 
 
 def _without_gradient(pairs: Iterator[tuple[LoopWhile, ApiCall]]) -> Iterator[Draft]:
     for loop, gradient in pairs:
+        if not keeps_values(loop.statement, loop.names):
+            continue
         message = f"gradient through a `while`: {STEPS}"
         rewrite = while_loop(loop.location.at(loop.statement), loop.test, loop.names)
         yield Draft(message, Effect.FAILS, None, loop.location, (note_of(gradient),), rewrite=rewrite)
