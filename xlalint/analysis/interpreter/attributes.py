@@ -135,6 +135,10 @@ class Attributes(Interpreter):
                 return TensorMethod(owner, name)
             case Static(list()) if name in self.models.containers and isinstance(node, cst.Attribute):
                 return TensorMethod(as_list(owner), name, (frame, node))
+            case Static(local=True) if name in ("array", "values"):
+                return owner  # of a column of paths
+            case Static(local=True) if f".{name}" in self.models.methods:
+                return TensorMethod(owner, name)
             case Static() if name in LISTING and not owner.known:
                 return TensorMethod(owner, name)
             case Sequence() | Dict():

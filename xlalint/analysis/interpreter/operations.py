@@ -204,6 +204,12 @@ class Operations(Interpreter):
                 return Static(varies=varies)  # `math.pi * epoch`
             case (Static(varies=varies), Unknown()) | (Unknown(), Static(varies=varies)) if varies:
                 return Unknown(varies=varies)
+            case Static() as path, Unknown() if (
+                isinstance(sign, cst.Add | cst.AddAssign)
+                and frame.context.kind in NOT_TRACED
+                and (begun := added(path, right)) is not None
+            ):
+                return begun  # a text, or a column of them: `"pictures/" + frame["name"]`
             case (Unknown(varies=(_, *_) as varies), Static()) | (Static(), Unknown(varies=(_, *_) as varies)):
                 return Unknown(varies=varies)
             case (Unknown(names, part=True), Static()) | (Static(), Unknown(names, part=True)) if names:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from collections.abc import Sequence as Several
 from typing import Final
 
-from ..domain.values import STATIC, ApiObject, Setting, Static, Value
+from ..domain.values import STATIC, ApiObject, Sequence, Setting, Static, Value
 
 PATH: Final = "pathlib.Path"
 PATH_CLASSES: Final = tuple(f"pathlib.{name}" for name in ("Path", "PosixPath", "PurePath", "PurePosixPath"))
@@ -62,6 +63,15 @@ def begins_locally(value: Value) -> bool:
     return is_local(value) if text is None else "/" in text and _SCHEME not in text
 
 
+def holds_paths(value: Value) -> bool:
+    """Whether it is a column of a table, or a list, of which each item is a path of this machine."""
+    match value:
+        case Sequence(items=None, element=Static(local=True)):
+            return True
+        case _:
+            return isinstance(value, Static) and value.local
+
+
 def begun_by(value: Value) -> Value:
     """A path that begins with this one."""
     match value:
@@ -71,7 +81,7 @@ def begun_by(value: Value) -> Value:
             return LOCAL if is_local(value) else STATIC
 
 
-def put_together(parts: Sequence[Value], join: Callable[[Iterable[str]], str]) -> Value:
+def put_together(parts: Several[Value], join: Callable[[Iterable[str]], str]) -> Value:
     """A path of several parts: the whole of it where that is known, or known by default; else how it begins."""
     texts = [usual_path(part) for part in parts]
     whole = join(text for text in texts if text is not None) if parts and None not in texts else None
@@ -102,7 +112,7 @@ def unknown_text(path: Value) -> Value:
     return begun_by(path) if begins_locally(path) else STATIC
 
 
-def filled_in(form: str, values: Sequence[Value]) -> Value:
+def filled_in(form: str, values: Several[Value]) -> Value:
     """`"{}/a".format(folder)` or `"%s/a" % folder`, as a path."""
     path: Value | None = None
     texts = _PLACES.split(form)

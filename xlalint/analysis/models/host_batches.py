@@ -15,6 +15,7 @@ from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..library.host_sizes import PIECES
+from ..library.local_paths import holds_paths
 from ..record import replace
 
 # Modules of models that have a function to prepare images for them.
@@ -55,7 +56,7 @@ def _halves(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
     """`train_test_split(x, y, test_size=0.2)`: of each array or list the examples to train with, and those to test
     with."""
     counts = [_counted(value) for value in arguments.positional]
-    if not any(counts):
+    if not any(counts) and not any(map(holds_paths, arguments.positional)):
         return None
     parts: list[Value] = []
     for value, count in zip(arguments.positional, counts, strict=True):
@@ -64,6 +65,8 @@ def _halves(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
         match value:
             case Array():
                 parts += [replace(value, length=length) for length in lengths]
+            case _ if holds_paths(value):
+                parts += [value, value]
             case _ if count:
                 element = element_of(value) if isinstance(value, Sequence) else UNKNOWN
                 parts += [Sequence("list", None, element, steps=length) for length in lengths]

@@ -6,11 +6,12 @@ import posixpath
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import STATIC, UNKNOWN, ApiObject, Sequence, Setting, Static, Value
+from ..domain.values import STATIC, UNKNOWN, ApiObject, FunctionValue, Sequence, Setting, Static, Unknown, Value
+from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.host_reads import report_text
-from ..interpreter.interface import FunctionModel, Interpreter
-from ..library.local_paths import LOCAL, PATH, PATH_CLASSES, begun_by, put_together
+from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..library.local_paths import LOCAL, PATH, PATH_CLASSES, begins_locally, begun_by, holds_paths, put_together
 
 _FOUND: Final = Sequence("list", None, LOCAL)
 _NAMES: Final = Sequence("list", None, STATIC)
@@ -51,9 +52,42 @@ def _joined(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
     return put_together((*arguments.positional, *rest), lambda texts: posixpath.join(*texts))
 
 
+def _array(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`np.array(paths)`, which is read as the list."""
+    match arguments.positional:
+        case [value, *_] if holds_paths(value):
+            return value
+        case _:
+            return None
+
+
+def _itself(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`column.tolist()`: paths stay paths."""
+    return owner if holds_paths(owner) else None
+
+
+def _applied(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`column.apply(lambda name: f"pictures/{name}")`: a column of paths, if the function makes one of each."""
+    match owner, arguments.positional:
+        case Unknown() | Static(), [FunctionValue() as function] if frame.context.kind in NOT_TRACED:
+            made = interpreter.invoke(frame, function, Arguments([UNKNOWN]), node)
+            return LOCAL if isinstance(made, Static) and begins_locally(made) else None
+        case _:
+            return None
+
+
+METHODS: Final[dict[str, MethodModel]] = {
+    ".apply": _applied,
+    **dict.fromkeys((".astype", ".to_list", ".to_numpy", ".tolist"), _itself),
+}
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.str": _text,
     "os.path.join": _joined,
+    **dict.fromkeys(("np.array", "np.asarray"), _array),
     "os.walk": _always(_WALKED),
     **dict.fromkeys(_LOCAL, _always(LOCAL)),
     **dict.fromkeys(_FINDS, _always(_FOUND)),

@@ -74,6 +74,7 @@ MODELS: Final = Models(
         **logging_levels.METHODS,
         **coroutines.METHODS,
         **datasets.METHODS,
+        **local_paths.METHODS,
         **held_layers.METHODS,
         **keras_models.METHODS,
         **notebook_cells.METHODS,
