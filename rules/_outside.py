@@ -16,6 +16,7 @@ from xlalint.analysis.library.strategies import is_tpu, making_of
 from xlalint.fixes.quoted import brief
 from xlalint.fixes.scopes import in_scope
 from xlalint.linter.rule import Draft, DraftNote, Effect, Severity
+from xlalint.syntax import nodes as cst
 
 from ._strategies import RUNNING, is_the_same, made_near, method_of, model_strategy, name_of, strategy_in
 
@@ -91,7 +92,7 @@ def about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dra
     named = isinstance(optimizer, Static) and step.context.scope is None
     other = inside is not None and made is not None and not is_the_same(inside, strategy)
     outside = step.keras == 3 and ((made is not None and made.scope is None) or named)
-    if not (other or outside):
+    if not (other or outside) or (made is not None and _goes_by_scope(made, strategy, step, steps)):
         return
     message = (
         f"the optimizer that `compile` creates trains a model of `{name_of(strategy)}`"
@@ -104,6 +105,31 @@ def about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dra
         message = f"{draft.message}: Keras 3 raises an error, Keras 2 takes it"
         draft = replace(draft, message=message, keras_3=True, at_most=at_most)
     yield _without_effect(draft, step, steps)
+
+
+def _goes_by_scope(made: Creation, strategy: ApiObject, step: SetupCall, steps: Sequence[SetupCall]) -> bool:
+    """Whether a condition decides at once on the scope and on where an optimizer is made: on its other side stands the
+    one that the same call has in the scope."""
+    sides = _sides(made.location)
+    for other in steps:
+        optimizer = other.owner or other.result
+        inside = making_of(optimizer) if other.location == step.location and optimizer is not None else None
+        held = strategy_in(inside.scope) if inside is not None else None
+        if inside is None or held is None or not is_the_same(held, strategy):
+            continue
+        if any(sides.get(node, side) != side for node, side in _sides(inside.location).items()):
+            return True
+    return False
+
+
+def _sides(location: Location) -> dict[int, bool]:
+    """The `if` statements around a place, by identity, and whether it stands in the body of each."""
+    found, inner = dict[int, bool](), location.node
+    for outer in location.unit.around(inner):
+        if isinstance(outer, cst.If) and inner is not outer.test:
+            found[id(outer)] = inner is outer.body
+        inner = outer
+    return found
 
 
 def about_metrics(step: SetupCall) -> Iterator[Draft]:
