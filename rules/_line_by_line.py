@@ -1,19 +1,23 @@
-"""What keeps TensorFlow or Keras from compiling anything: a switch, and the setting of a model."""
+"""What keeps TensorFlow or Keras from compiling anything: a switch, the setting of a model, an eager call."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from xlalint.analysis.domain.values import Compiled, Static
+from xlalint.analysis.domain.values import ApiObject, Compiled, FunctionValue, Static
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import RunEagerly, SetupCall
-from xlalint.analysis.library.strategies import runs_eagerly, told_eagerly
+from xlalint.analysis.library.strategies import is_tpu, runs_eagerly, told_eagerly
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Draft, DraftNote, Effect, Severity, Told
 from xlalint.syntax import nodes as cst
 
+from ._arguments import without_argument
+from ._strategies import is_of_gpus, made_note, method_of, model_strategy, strategy_in
 
-def uncompiled(step: SetupCall) -> Draft:
+
+def _uncompiled(step: SetupCall) -> Draft:
     """Keras runs the steps of a model line by line, which no strategy is seen to keep from that."""
     asks = step.arguments.get("jit_compile") == Static(True)
     what = "`run_eagerly=True` has Keras run this model line by line, so that XLA compiles nothing"
@@ -71,3 +75,33 @@ def _may_not_run(step: SetupCall) -> bool:
             case cst.If() | cst.IfExp() | cst.Match() | cst.Try():
                 return True
     return False
+
+
+def eager(step: SetupCall) -> Iterator[Draft]:
+    """A call that has a model, or a function that a strategy runs, run line by line."""
+    match step:
+        case SetupCall(arguments={"run_eagerly": Static(True)}) if method_of(step) == "compile":
+            strategy = model_strategy(step) or strategy_in(step.context.scope)
+            if strategy is None:
+                yield _uncompiled(step)
+            elif is_tpu(strategy):
+                yield Draft(
+                    "`run_eagerly=True` on a model under a TPU strategy: a TPU runs only compiled programs",
+                    Effect.TPU,
+                    f"remove `run_eagerly` from `{brief(step.node.func)}(..)`",
+                    location=step.location,
+                    notes=made_note(strategy, "the strategy is created here"),
+                    rewrite=partial(without_argument, step, "run_eagerly", ""),
+                )
+        case SetupCall(owner=ApiObject() as strategy, arguments={"fn": FunctionValue(compiled=None)}):
+            eager = step.context.kind is ContextKind.HOST and not step.context.pipeline
+            if (is_tpu(strategy) or is_of_gpus(strategy)) and eager:
+                runs = "a TPU" if is_tpu(strategy) else "the `TPUStrategy` that a TPU needs in its place"
+                yield Draft(
+                    f"`{brief(step.node)}` runs a plain function eagerly: {runs} runs only compiled programs",
+                    Effect.TPU,
+                    "call it in a function with `@tf.function`",
+                    location=step.location,
+                    notes=made_note(strategy, "the strategy is created here"),
+                    told=Told.ALWAYS if is_tpu(strategy) else Told.FOR_TPU_ALONE,
+                )

@@ -23,12 +23,18 @@ from xlalint.linter.rule import DraftNote, Severity
 from xlalint.syntax import nodes as cst
 
 UNNAMED = "the environment says which TPU this is: a TPU VM has these files, a TPU node does not"
+OF_GPUS = frozenset(("tf.distribute.MirroredStrategy", "tf.distribute.experimental.MirroredStrategy"))
 RUNNING = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
 
 
 def names_tpu(step: SetupCall) -> bool:
     """Whether a call shows that the program has its TPU already."""
     return is_tpu(step.result) or step.api.startswith(RESOLVER)
+
+
+def is_of_gpus(strategy: Value | None) -> bool:
+    """Whether it is a strategy that takes all GPUs of a machine, or else the processor: a TPU needs another one."""
+    return isinstance(strategy, ApiObject) and strategy.api in OF_GPUS and devices_of(strategy) == 0
 
 
 def method_of(step: SetupCall) -> str:

@@ -15,7 +15,8 @@ program asks for `jit_compile=True`.
 A TPU runs only what XLA compiled. Measured with TensorFlow 2.21: `TPUStrategy.run` raises "TPUStrategy.run(fn, ...)
 does not support pure eager execution" for a plain function that is called eagerly, and accepts a `tf.function`. With
 `run_eagerly=True`, Keras 3.15 passes such a plain function to `strategy.run`. The whole program was not run, for lack
-of a TPU. A `MirroredStrategy` trains eagerly (measured).
+of a TPU. A `MirroredStrategy` trains eagerly (measured); if the target is a TPU, its `run` is judged as that of the
+`TPUStrategy` that takes its place.
 
 `tf.config.run_functions_eagerly(True)` and `run_eagerly=True` outweigh `jit_compile=True`: no function and no model is
 compiled any more, also none that was compiled before. Then `TPUStrategy.run` in a `tf.function` raises, too. So does
@@ -54,19 +55,13 @@ A step without `tf.function` compiles nothing: with three `Dense` layers and `Ad
 """
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
-from xlalint.analysis.domain.values import ApiObject, FunctionValue, Static
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import Event, Program, RunEagerly, SetupCall, TakeGradients
-from xlalint.analysis.library.strategies import is_tpu
-from xlalint.fixes.quoted import brief
+from xlalint.analysis.interpreter.events import Event, Program, RunEagerly, TakeGradients
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 
-from ._arguments import without_argument
-from ._line_by_line import switched, uncompiled, uncompiled_later
-from ._strategies import made_note, method_of, model_strategy, strategy_in
+from ._line_by_line import eager, switched, uncompiled_later
 
 TPU: Final = """
 import tensorflow as tf
@@ -290,6 +285,18 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), verbose=0)
             target="tpu",
             why="nothing calls it",
         ),
+        Bad(
+            """
+strategy = tf.distribute.MirroredStrategy()
+strategy.run(lambda: tf.ones([2]))
+""",
+            ["strategy.run(lambda: tf.ones([2]))"],
+            None,
+            effect=Effect.TPU,
+            help="@tf.function",
+            why="it is about moving to a TPU",
+            target="tpu",
+        ),
     )
     good = (
         Good(
@@ -410,6 +417,14 @@ strategy.run(lambda: tf.ones([2]))
             Runs(),
         ),
         Good(
+            """
+strategy = tf.distribute.MirroredStrategy()
+strategy.run(lambda: tf.ones([2]))
+""",
+            Runs(),
+            why="no TPU is to run it",
+        ),
+        Good(
             f"""{TPU}
 total = strategy.run(lambda: tf.ones([2]))
 with tf.compat.v1.Session() as session:
@@ -463,32 +478,5 @@ model.compile("adam", "mse", run_eagerly=True)
                 yield uncompiled_later(event, how)
             case Program(steps=steps) if not any(step.api in GRAPHS for step in steps):
                 for step in steps:
-                    yield from _eager(step)
+                    yield from eager(step)
                 yield from switched(steps)
-
-
-def _eager(step: SetupCall) -> Iterator[Draft]:
-    match step:
-        case SetupCall(arguments={"run_eagerly": Static(True)}) if method_of(step) == "compile":
-            strategy = model_strategy(step) or strategy_in(step.context.scope)
-            if strategy is None:
-                yield uncompiled(step)
-            elif is_tpu(strategy):
-                yield Draft(
-                    "`run_eagerly=True` on a model under a TPU strategy: a TPU runs only compiled programs",
-                    Effect.TPU,
-                    f"remove `run_eagerly` from `{brief(step.node.func)}(..)`",
-                    location=step.location,
-                    notes=made_note(strategy, "the strategy is created here"),
-                    rewrite=partial(without_argument, step, "run_eagerly", ""),
-                )
-        case SetupCall(owner=ApiObject() as strategy, arguments={"fn": FunctionValue(compiled=None)}):
-            eager = step.context.kind is ContextKind.HOST and not step.context.pipeline
-            if is_tpu(strategy) and eager:
-                yield Draft(
-                    f"`{brief(step.node)}` runs a plain function eagerly: a TPU runs only compiled programs",
-                    Effect.TPU,
-                    "call it in a function with `@tf.function`",
-                    location=step.location,
-                    notes=made_note(strategy, "the strategy is created here"),
-                )

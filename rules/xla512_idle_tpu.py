@@ -53,7 +53,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from xlalint.analysis.domain.values import NONE, ApiObject, Static, Value
+from xlalint.analysis.domain.values import NONE, Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.api import kind_of
@@ -61,7 +61,7 @@ from xlalint.analysis.library.strategies import RUNS, is_strategy, is_tpu, makin
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity, Told
 from xlalint.syntax import nodes as cst
 
-from ._strategies import made_near, made_note, method_of, names_tpu, strategy_in
+from ._strategies import OF_GPUS, is_of_gpus, made_near, made_note, method_of, names_tpu, strategy_in
 
 TPU: Final = """
 resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
@@ -85,7 +85,6 @@ _OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
 _SHOWN_BY: Final = ("builtins.", "logging.", "absl.logging.")
 _DEVICE: Final = "tf.device"
 _CPU: Final = re.compile(r"(?:^|/)(?:device:)?cpu(?::(?:\d+|\*))?$", re.IGNORECASE)
-_OF_GPUS: Final = frozenset(("tf.distribute.MirroredStrategy", "tf.distribute.experimental.MirroredStrategy"))
 FIRST: Final = (
     "first `tf.tpu.experimental.initialize_tpu_system(resolver)` and `tf.distribute.TPUStrategy(resolver)`, then "
     "create model and optimizer in `with strategy.scope():`"
@@ -373,8 +372,8 @@ def _none_made(steps: Sequence[SetupCall], taped: Location | None) -> Iterator[D
     if any(map(_may_place, steps)):
         return
     used = [step for step in steps if is_strategy(step.result) or (step.owner is not None and is_strategy(step.owner))]
-    made = [step for step in used if step.api in _OF_GPUS]
-    if made and all(step in made or _is_of_gpus(step.owner) for step in used):
+    made = [step for step in used if step.api in OF_GPUS]
+    if made and all(step in made or is_of_gpus(step.owner) for step in used):
         yield _to_move(made[0].location, f"a `{method_of(made[0])}` takes no TPU")
     elif used or any(step.context.scope for step in steps):
         return
@@ -388,11 +387,6 @@ def _none_made(steps: Sequence[SetupCall], taped: Location | None) -> Iterator[D
 def _may_place(step: SetupCall) -> bool:
     """Whether a call names a device, or passes what may be a strategy to code that is not seen."""
     return _places(step) or (passes_strategy(step.arguments) and not _is_shown(step))
-
-
-def _is_of_gpus(strategy: Value | None) -> bool:
-    """Whether it is a strategy that takes GPUs, or else the processor."""
-    return isinstance(strategy, ApiObject) and strategy.api in _OF_GPUS
 
 
 def _to_move(place: Location, message: str) -> Draft:

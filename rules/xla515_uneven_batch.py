@@ -33,7 +33,8 @@ Not measured with a `TPUStrategy`, for lack of a TPU.
 
 ## Not flagged
 - Sizes that are not known, or that a setting decides (`--batch_size`).
-- A `MirroredStrategy` of all devices of a machine, of which nobody knows how many there are.
+- A `MirroredStrategy` of all devices of a machine, of which nobody knows how many there are. If the target is a TPU,
+  what is said is of the `TPUStrategy` that takes its place.
 - `predict`, and datasets of `distribute_datasets_from_function`, which makes the batch of each replica.
 
 ## Fix safety
@@ -45,15 +46,16 @@ Shown only: a larger batch trains differently, so the learning rate may have to 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from xlalint.analysis.domain.values import Static, Value
 from xlalint.analysis.domain.varying_shapes import variations_of
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.strategies import is_tpu
-from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
+from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 
-from ._strategies import devices_of, distributes, method_of, model_strategy, name_of
+from ._strategies import devices_of, distributes, is_of_gpus, method_of, model_strategy, name_of
 
 DATA = """
 import numpy as np
@@ -65,6 +67,7 @@ with strategy.scope():
     model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
     model.compile("sgd", "mse")
 """
+ALL_DEVICES = DATA.replace('["CPU:0", "CPU:1"]', "")
 LOOP = """
 @tf.function
 def train(batch):
@@ -177,6 +180,21 @@ model.fit(tf.data.Dataset.zip((images, paintings)))
             severity=Severity.INFO,
             why="needs a TPU",
         ),
+        Bad(
+            """
+data = tf.data.TFRecordDataset("images.tfrecord").map(tf.io.parse_tensor)
+strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+model.fit(data.batch(1))
+""",
+            ["data.batch(1)"],
+            None,
+            severity=Severity.WARNING,
+            why="it is about moving to a TPU",
+            target="tpu",
+        ),
     )
     good = (
         Good(f"{TPU}{SMALL_LOOP.format(16)}", None, why="each of eight gets two"),
@@ -202,6 +220,11 @@ model.fit(tf.data.Dataset.zip((images, paintings)))
             why="the last batch, of three, is no matter",
         ),
         Good(DATA.partition("with")[0] + LOOP.format(3), Runs(), why="no part is empty"),
+        Good(
+            f"{ALL_DEVICES}\nmodel.fit(data.batch(1), verbose=0)\n",
+            None,
+            why="how many devices there are is not known",
+        ),
         Good(
             f"{DATA.replace('strategy.scope()', 'tf.name_scope(str(1))')}\nmodel.fit(data.batch(1), verbose=0)\n",
             Runs(),
@@ -229,7 +252,7 @@ def _told(step: SetupCall, seen: set[Location]) -> Iterator[Draft]:
         draft = _draft(step, strategy, size, location, own=method == DISTRIBUTES)
         if draft is not None and location not in seen:
             seen.add(location)
-            yield draft
+            yield replace(draft, told=Told.FOR_TPU_ALONE) if is_of_gpus(strategy) else draft
 
 
 def _sizes(step: SetupCall) -> Iterator[tuple[int, Location]]:
@@ -244,12 +267,14 @@ def _sizes(step: SetupCall) -> Iterator[tuple[int, Location]]:
 
 
 def _draft(step: SetupCall, strategy: Value, size: int, location: Location, *, own: bool) -> Draft | None:
-    devices, tpu = devices_of(strategy), is_tpu(strategy)
+    devices, tpu = devices_of(strategy), is_tpu(strategy) or is_of_gpus(strategy)
     few = tpu and not devices and size < EIGHT and (own or size % 2 == 0)
     fits = size % (devices or 2) == 0 or (own and size > 1)
     if not few and (fits or not (devices > 1 or tpu)):
         return None
     what = f"batches of {size} do not divide among the replicas of `{name_of(strategy)}`"
+    if is_of_gpus(strategy):
+        what = f"batches of {size} do not divide among the replicas of the `TPUStrategy` that a TPU needs here"
     if few and size > 1:
         return _few(step, what, size, location, own=own)
     effect, most = Effect.FAILS, Severity.ERROR if devices and step.keras_is_known else Severity.WARNING
