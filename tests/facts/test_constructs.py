@@ -55,7 +55,6 @@ MISJUDGED: Final = {
     "dict looked up by a tensor": "`int` of a tensor may compile",
     "RandomFlip in training": "random numbers of a layer with a seed",
     "except that swallows the error of tracing": "what fails is said, and not that it is caught",
-    "gradient of while": "the loop is said to be named, its gradient is not followed",
     "if executing eagerly": "other code for eager execution is what it is meant for",
     "keras.random.SeedGenerator": "a seed that is no number",
     "loop of tensors that changes a dtype": "the dtypes of what a loop carries are not compared",
