@@ -17,6 +17,7 @@ from ..domain.operators import (
     rank_of,
 )
 from ..domain.values import (
+    NONE,
     STATIC,
     UNKNOWN,
     Array,
@@ -174,6 +175,8 @@ class Comparisons(Interpreter):
             self.refute_tensor(frame, right)
             if not any(as_tensor(side, Dependence.STATIC) for side in (left, right)):
                 return fold_sides(sign, left, right)
+        if isinstance(sign, cst.Equal | cst.NotEqual) and NONE in (left, right) and not _compares(left, right):
+            return identity(left, right, isinstance(sign, cst.Equal))
         tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
         if tensors:
             strongest = max(tensors, key=lambda tensor: (tensor.dependence, tensor.origin is not None))
@@ -263,3 +266,9 @@ class Comparisons(Interpreter):
         cst.Comparison: _comparison,
         cst.IfExp: _ternary,
     }
+
+
+def _compares(left: Value, right: Value) -> bool:
+    """Whether one of the two decides on `==` with None. Of a tensor Python does, as for `is` (measured); NumPy compares
+    each element, and a variable raises an error."""
+    return any(isinstance(side, Array) or (isinstance(side, Tensor) and side.variable) for side in (left, right))
