@@ -27,6 +27,8 @@ If an out-of-range index should give a default value, wrap the clamped read in `
 - Constant indices, clipped indices, and indices from `tf.argmax`, `tf.argsort`, `tf.math.top_k`, `tf.range`,
   `tf.where`, `tf.searchsorted`, `tf.image.non_max_suppression` or a remainder, also put side by side or divided with
   `//`, as positions in rows laid end to end are.
+- Clipped indices times a width and added to each other or to what the shape gives: `x + y * width + first` of rows laid
+  end to end. A clipped index plus a number (`x0 + 1`) is flagged.
 - Code that XLA does not compile.
 
 ## Fix safety
@@ -42,7 +44,7 @@ from collections.abc import Iterator
 
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence, Sequence
-from xlalint.analysis.files.unit import Location
+from xlalint.analysis.files.unit import Location, Unit
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.fixes.quoted import brief, one_line
@@ -97,6 +99,10 @@ JOINING = {
     "tf.stack": "values",
 }
 
+# Arithmetic on positions, spelled as a call.
+SUMS = frozenset(("keras.ops.add", "tf.add"))
+PRODUCTS = frozenset(("keras.ops.multiply", "tf.multiply"))
+
 ROUNDING = names("keras.ops.ceil keras.ops.floor keras.ops.round tf.floor tf.math.ceil tf.math.rint tf.round")
 
 
@@ -104,7 +110,7 @@ class UncheckedIndex(Rule):
     code = "XLA602"
     name = "unchecked-index"
     handles = (ApiCall,)
-    apis = frozenset((*READS, *WRITES, *JOINING)) | IN_RANGE | ROUNDING | HANDING_ON
+    apis = frozenset((*READS, *WRITES, *JOINING)) | IN_RANGE | SUMS | PRODUCTS | ROUNDING | HANDING_ON
     bad = (
         Bad(
             """
@@ -220,6 +226,39 @@ def f(x, ids):
             effect=Effect.DIVERGES,
             severity=Severity.INFO,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, points):
+    try:
+        left = tf.clip_by_value(tf.cast(tf.floor(points + 9.0), tf.int32), 0, 3)
+        return tf.gather(x, left) + tf.gather(x, left + 1)
+    except tf.errors.InvalidArgumentError:
+        return tf.constant(-100.0)
+""",
+            ["tf.gather(x, left + 1)"],
+            Diverges(),
+            inputs=("f32[4]", "f32[3]"),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+            why="the neighbour of the last is out of range",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, ids, shift):
+    try:
+        return tf.gather(x, tf.clip_by_value(ids, 0, 3) + tf.reshape(shift + 9, [1]))
+    except tf.errors.InvalidArgumentError:
+        return tf.constant(-100.0)
+""",
+            ["tf.gather(x, tf.clip_by_value(ids, 0, 3) + tf.reshape(shift + 9, [1]))"],
+            Diverges(),
+            inputs=("f32[4]", "i32[3]", "i32[]"),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+            why="what is added comes from data too",
+        ),
     )
     good = (
         Good(
@@ -314,6 +353,33 @@ def f(x):
         ),
         Good(
             """
+@tf.function(jit_compile=True)
+def f(image, points):
+    height, width = image.shape[1], tf.cast(tf.shape(image)[2], tf.float32)
+    x0 = tf.floor(points[..., 0] * width)
+    y0 = tf.floor(points[..., 1] * width)
+    x0 = tf.clip_by_value(x0, 0.0, width - 1.0)
+    y0 = tf.clip_by_value(y0, 0.0, height - 1.0)
+    first = tf.reshape(tf.range(tf.shape(image)[0]), [-1, 1]) * height * tf.shape(image)[2]
+    place = tf.cast(first, tf.float32) + y0 * width + x0
+    return tf.gather(tf.reshape(image, [-1]), tf.cast(place, tf.int32))
+""",
+            inputs=("f32[2, 4, 4]", "f32[2, 3, 2]"),
+            why="clipped columns and rows of images laid end to end",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(image, points):
+    size = image.shape[0]
+    column = tf.clip_by_value(points[:, 0], 0, size - 1)
+    row = tf.clip_by_value(points[:, 1], 0, size - 1)
+    return tf.gather(tf.reshape(image, [-1]), tf.add(column, tf.multiply(row, size)))
+""",
+            inputs=("f32[4, 4]", "i32[3, 2]"),
+        ),
+        Good(
+            """
 def look(ids):
     return tf.gather(tf.range(8), ids + 1)
 
@@ -369,6 +435,11 @@ dataset = tf.data.Dataset.range(4).map(look)
         if call is not None and call.api in JOINING and node not in joined:  # a loop may put it beside itself
             around = joined | {node}
             return all(self._in_range(event, self._provenance.made(unit, one), around) for one in _from_data(call))
+        if node not in joined and (parts := _parts(call, node, cst.Multiply, PRODUCTS)) is not None:  # a row's first
+            return any(self._in_range(event, self._provenance.made(unit, one), joined | {node}) for one in parts)
+        if node not in joined and (parts := _parts(call, node, cst.Add, SUMS)) is not None:
+            sure = [self._in_range(event, self._provenance.made(unit, one), joined | {node}) for one in parts]
+            return any(sure) and all(yes or self._from_shape(unit, one) for yes, one in zip(sure, parts, strict=True))
         match node:
             case cst.BinaryOperation(operator=cst.Modulo()):
                 return True
@@ -376,6 +447,15 @@ dataset = tf.data.Dataset.range(4).map(look)
                 return self._in_range(event, self._provenance.made(unit, position), joined)
             case _:
                 return False
+
+    def _from_shape(self, unit: Unit, node: cst.BaseExpression) -> bool:
+        """Whether a tensor on the way back is computed from shapes alone."""
+        for step in self._provenance.steps(unit, node):
+            call = self._provenance.call_at(unit, step)
+            if call is not None and call.api in HANDING_ON:
+                tensors = [as_tensor(value) for value in call.arguments.values()]
+                return all(tensor is None or tensor.dependence is not Dependence.VALUE for tensor in tensors)
+        return False
 
     def _rounded(self, event: ApiCall, node: cst.BaseExpression, origin: cst.BaseExpression) -> bool:
         """A computed float is cast on the way back to where the positions were made."""
@@ -390,6 +470,17 @@ dataset = tf.data.Dataset.range(4).map(look)
                     if tensor is not None and tensor.dtype == "float":
                         return True
         return False
+
+
+def _parts(
+    call: ApiCall | None, node: cst.BaseExpression, operator: type[cst.BaseBinaryOp], apis: frozenset[str]
+) -> list[cst.BaseExpression] | None:
+    """The two operands of an operation, spelled with its operator or as a call; None: it is none of these."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, operator):
+        return [node.left, node.right]
+    if call is not None and call.api in apis:
+        return [one for name, one in call.argument_nodes.items() if name != "name"]
+    return None
 
 
 def _from_data(call: ApiCall) -> Iterator[cst.BaseExpression]:
