@@ -30,6 +30,14 @@ ENDS: Final = {
     ),
     "when another one is full": (f"if len(other) == size:\n    {FED}", True),
     "when it is full or something else is": (f"if len(batch) == size or row is None:\n    {FED}", True),
+    "when its rows are counted": (f"i += 1\nif i == size:\n    {FED}\n    batch, i = [], 0", False),
+    "when its rows are counted, in other words": (
+        f"i = i + 1\nif i >= size:\n    {FED}\n    batch = []\n    i = 0",
+        False,
+    ),
+    "when its rows are counted, which goes on": (f"i += 1\nif i == size:\n    {FED}\n    batch = []", True),
+    "when its rows are counted, which it keeps": (f"i += 1\nif i == size:\n    {FED}\n    i = 0", True),
+    "when what is in its rows is counted": (f"i += len(row)\nif i >= size:\n    {FED}\n    batch, i = [], 0", True),
     "the whole of each iteration": (
         f"pair = []\npair.append(row)\npair.append(row)\n{FED.replace('batch', 'pair')}",
         False,
@@ -37,7 +45,7 @@ ENDS: Final = {
 }
 IN_FUNCTION: Final = """\
 def run(rows, size, other):
-    batch, beside = [], []
+    batch, beside, i = [], [], 0
     for number, row in enumerate(rows):
         beside.append(number)
         batch.append(row)
@@ -46,7 +54,7 @@ def run(rows, size, other):
 run(np.load("x.npy"), 32, [])
 """
 AT_TOP: Final = """\
-rows, size, other, batch, beside = np.load("x.npy"), 32, [], [], []
+rows, size, other, batch, beside, i = np.load("x.npy"), 32, [], [], [], 0
 for number, row in enumerate(rows):
     beside.append(number)
     batch.append(row)
@@ -69,6 +77,25 @@ SCRIPTS: Final = {
 SCRIPTS["at the top: behind the loop"] = one(
     f"{HEAD}{JIT}\nbatch = []\nfor number in range(9):\n    batch.append(np.ones(4))\nfor _ in range(3):\n    {FED}\n"
 )
+
+MADE: Final = """\
+def make(sizes):
+    rows = []
+    for size in sizes:
+        for i in range(size):
+            rows.append([(i + 0.5) / size, 1.0])
+    return tf.constant(rows)
+
+"""
+USED: Final = "step(tf.zeros([{}]))"
+for size in ("len(rows)", "rows.shape[0]"):
+    fed = USED.format(size)
+    SCRIPTS[f"made once: {size}"] = one(
+        f"{HEAD}{JIT}\n{MADE}rows = make(np.load('sizes.npy'))\nfor _ in range(3):\n    {fed}\n"
+    )
+    SCRIPTS[f"made in each iteration: {size}"] = one(
+        f"{HEAD}{JIT}\n{MADE}for sizes in np.load('sizes.npy'):\n    rows = make(sizes)\n    {fed}\n", ("XLA308", fed)
+    )
 
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)

@@ -54,7 +54,7 @@ def main():
             "model.evaluate(test, wanted)\n",
             set(),
         ),
-        (f"{WINDOWS}{MAIN}main()\n", {Severity.INFO}),
+        (f"{WINDOWS}{MAIN}main()\n", set()),
         (f"{WINDOWS}{MAIN}while True:\n    main()\n", {Severity.WARNING}),
         (
             f"{WINDOWS}for path in open('tables.txt'):\n    x, y = windows(path)\n"

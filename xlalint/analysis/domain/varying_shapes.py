@@ -61,7 +61,7 @@ _BATCH: Final = 32  # that Keras cuts arrays into, which are then no matter of t
 # As many elements as a condition on data holds for, which is asked again and again.
 MASKED: Final = "masked"
 # What makes a list longer or shorter, and the first dimension of what is made of it.
-_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, ROWS, "batch"))
+_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, ROWS, "batch", "counter"))
 # The detail of what is joined to what it is assigned to, and gets longer each time: `x = np.append(x, row)`.
 ITSELF: Final = "itself"
 LENGTHS: Final = frozenset((FILLED, GROWN, MASKED, "sized"))

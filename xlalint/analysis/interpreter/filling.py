@@ -98,6 +98,21 @@ def left_by_loop(frame: Frame, loop: cst.For | cst.While) -> None:
         held = frame.env.get(name)
         if isinstance(held, Sequence) and held.varies:
             frame.env[name] = replace(held, varies=())
+    if not frame.looped and frame.python_loop == 0:
+        _stop_growing(frame, loop)
+
+
+def _stop_growing(frame: Frame, loop: cst.For | cst.While) -> None:
+    """What a loop fills, that runs once in a program, has one length behind it, as has what is made of it."""
+
+    def is_over(variation: Variation) -> bool:
+        location = variation.location
+        return variation.kind == GROWN and location.unit is frame.unit and loop in frame.unit.around(location.node)
+
+    env = frame.env or {}
+    for name, held in env.items():
+        if any(map(is_over, variations_of(held))):
+            env[name] = without(held, is_over)
 
 
 def _filled_up(frame: Frame, loop: cst.For | cst.While) -> Iterator[str]:

@@ -29,10 +29,10 @@ def is_as_long(unit: Unit, filled: cst.CSTNode, read: cst.CSTNode, loop: cst.For
     name = _filled(unit, filled)
     if name is None:
         return False
-    asked = _Asked(unit, name)
+    asked = _Asked(unit, name, loop)
     if any(asked.is_begun(statement) for statement in loop.body.body):
         return True
-    others = [_Asked(unit, other) for other in _filled_beside(unit, filled) if other != name]
+    others = [_Asked(unit, other, loop) for other in _filled_beside(unit, filled) if other != name]
     for test, outcome, then in _conditions(unit, read, loop):
         if asked.is_settled(test, outcome, then):
             return True
@@ -47,7 +47,7 @@ def is_begun_at_times(unit: Unit, filled: cst.CSTNode, loop: cst.For | cst.While
     name = _filled(unit, filled)
     if name is None:
         return False
-    asked = _Asked(unit, name)
+    asked = _Asked(unit, name, loop)
     emptying = [node for node in cst.within(loop.body) if asked.empties(node)]
     return any(_is_conditional(unit, node, loop) for node in emptying) and not any(
         is_as_long(unit, filled, node, loop) for node in emptying
@@ -179,9 +179,10 @@ def _conditions(
 class _Asked:
     """What code says of the length of a list."""
 
-    def __init__(self, unit: Unit, name: str) -> None:
+    def __init__(self, unit: Unit, name: str, loop: cst.For | cst.While | None = None) -> None:
         self._unit = unit
         self._name = name
+        self._loop = loop
         self._measures = (f"len({name})", f"{name}.shape[0]", f"{name}.size")
 
     def is_settled(self, test: cst.BaseExpression, outcome: bool, then: cst.CSTNode) -> bool:
@@ -189,7 +190,8 @@ class _Asked:
         tests = [*_parts(test, outcome)]
         if any(self._fixes(part, sign) for part, sign in tests):
             return True
-        return any(self._reaches(part, sign) for part, sign in tests) and self.is_emptied_in(then)
+        reached = any(self._reaches(part, sign) or self._is_counted(part, sign, then) for part, sign in tests)
+        return reached and self.is_emptied_in(then)
 
     def is_emptied_in(self, block: cst.CSTNode, behind: Span4 = (0, 0, 0, 0)) -> bool:
         """Whether a block takes out of the list what is in it, behind a place."""
@@ -235,6 +237,16 @@ class _Asked:
             case _:
                 return False
 
+    def _is_counted(self, test: cst.BaseExpression, outcome: bool, then: cst.CSTNode) -> bool:
+        """Whether a test says that a counter has got to a number, from which it starts again then."""
+        match test:
+            case cst.Comparison(left=cst.Name(value=counter), comparisons=[cst.ComparisonTarget(operator=sign)]):
+                wanted = (cst.Equal, *_AT_LEAST) if outcome else (cst.NotEqual, *_AT_MOST)
+                starts = isinstance(sign, wanted) and any(_starts(node, counter) for node in cst.within(then))
+                return starts and self._loop is not None and _counts_by_ones(self._loop, counter)
+            case _:
+                return False
+
     def empties(self, node: cst.CSTNode) -> bool:
         """`x = []`, `x.clear()`, `x = x[n:]`, `del x[:]`."""
         match node:
@@ -276,6 +288,41 @@ def _parts(test: cst.BaseExpression, outcome: bool) -> Iterator[tuple[cst.BaseEx
                 yield from _parts(right, outcome)
         case _:
             yield test, outcome
+
+
+def _counts_by_ones(loop: cst.For | cst.While, counter: str) -> bool:
+    """Whether all that a loop adds to a number is as much each time: not the number of words in a row."""
+    added = [value for node in cst.within(loop.body) if (value := _added(node, counter)) is not None]
+    return bool(added) and all(isinstance(value, cst.Integer) for value in added)
+
+
+def _added(node: cst.CSTNode, counter: str) -> cst.BaseExpression | None:
+    """What a statement adds to a number: `i += 1`, `i = i + 1`."""
+    match node:
+        case cst.AugAssign(target=cst.Name(value=name), value=value) if name == counter:
+            return value
+        case cst.Assign(
+            targets=[cst.AssignTarget(target=cst.Name(value=name))],
+            value=cst.BinaryOperation(left=cst.Name(value=before), right=value),
+        ) if name == before == counter:
+            return value
+        case _:
+            return None
+
+
+def _starts(node: cst.CSTNode, counter: str) -> bool:
+    """`i = 0`, also beside others."""
+    match node:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple(elements=names))], value=cst.Tuple(elements=values)):
+            pairs = [(name.value, value.value) for name, value in zip(names, values, strict=False)]
+        case cst.Assign(targets=targets, value=value):
+            pairs = [(target.target, value) for target in targets]
+        case _:
+            return False
+    return any(
+        isinstance(target, cst.Name) and target.value == counter and isinstance(value, cst.Integer)
+        for target, value in pairs
+    )
 
 
 def _is_empty(value: cst.BaseExpression) -> bool:
