@@ -96,7 +96,7 @@ def needs(steps: Sequence[SetupCall]) -> Iterator[Need]:
             need: Need | None = Need(step, "lists local files, which the pipeline reads", "tensors", files=True)
         else:
             need = _need(step)
-        if need is not None and not (fed and is_unread(step.location)):
+        if need is not None and (need.fed or not (fed and is_unread(step.location))):
             yield need
 
 

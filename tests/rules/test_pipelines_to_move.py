@@ -107,6 +107,19 @@ for x in Pictures("pictures").batches:
 rows = tf.keras.preprocessing.image.ImageDataGenerator().flow(np.ones([64, 32, 32, 3]), np.ones([64]))
 model.fit_generator(generator=rows, steps_per_epoch=2)  # flagged
 """,
+    "a sequence whose history nothing reads": """\
+class Rows(tf.keras.utils.Sequence):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return np.ones([8, 4]), np.ones([8, 1])
+
+def main():
+    history = model.fit(Rows(), epochs=2)  # flagged
+
+main()
+""",
     "both": """\
 def pairs():
     while True:
