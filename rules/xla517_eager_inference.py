@@ -20,7 +20,8 @@ step once for each shape, but builds a pipeline for each call.
         save(batch)
 
 ## Not flagged
-- Calls under a condition, or in a loop that trains: those belong to XLA506 and XLA516.
+- Calls under a condition, but for one that passes over some elements with `continue`, or in a loop that trains: those
+  belong to XLA506 and XLA516.
 - Loops that are written to run a few times, and `predict` in a loop over models.
 - `predict_on_batch`, and models that become part of another one, `keras.Model(inputs, outputs)`.
 - Information only: `while` loops, such as over the frames of a camera, and loops that need each result to go on.
@@ -154,6 +155,20 @@ def play(environment):
             target="tpu",
             why="nothing calls it",
         ),
+        Bad(
+            f"""{MODEL}
+rows = [[1.0, 2.0, 3.0]] * 30
+for row in rows:
+    if not row:
+        continue
+    print(model(tf.constant([row])).numpy())
+""",
+            ["rows"],
+            Runs(0),
+            severity=Severity.WARNING,
+            target="tpu",
+            why="it passes over some",
+        ),
     )
     good = (
         Good(
@@ -251,6 +266,52 @@ print(pyramid(20).count_params())
             Runs(),
             target="tpu",
             why="the model becomes part of another one",
+        ),
+        Good(
+            f"""{MODEL}
+def beside(base):
+    inputs = tf.keras.Input((3,))
+    outputs = base(inputs)
+    return tf.keras.Model(inputs, outputs)
+
+for size in range(1, 30):
+    base = tf.keras.Sequential([tf.keras.layers.Dense(size)])
+    print(beside(base).count_params())
+""",
+            Runs(),
+            target="tpu",
+            why="a function makes another model of each",
+        ),
+        Good(
+            f"""{MODEL}
+for number, x in enumerate(data):
+    if number % 10:
+        continue
+    print(model(x).numpy())
+""",
+            Runs(0),
+            target="tpu",
+            why="every tenth",
+        ),
+        Good(
+            """
+import tensorflow as tf
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.score = tf.keras.layers.Dense(1)
+
+    def predict(self, x):
+        return self.score(x)
+
+net = Net()
+for number in range(30):
+    print(net.predict(tf.fill([1, 3], float(number))))
+""",
+            Runs(0),
+            target="tpu",
+            why="a method of its own, which builds no pipeline",
         ),
         Good(
             f"""{MODEL}

@@ -102,7 +102,7 @@ def _event(
         each
         for each in direct
         if each.done.act in _CALLS
-        and not _conditions(each, key)
+        and all(_passes_over(condition, loop) for condition in _conditions(each, key))
         and is_of_iteration(each.at.node, loop)
         and not _is_part_of_model(summary, each.at)
     ]
@@ -175,6 +175,8 @@ def _reached(
     entered.add(summary)
     reached: dict[tuple[Done, tuple[_Around, ...]], _Reached] = {}
     for done in summary.done:
+        if done.act is Act.MODEL and _is_part_of_model(summary, done.location):
+            continue
         around = _around(done.location)
         reached.setdefault((done, around), _Reached(done, around, len(around), done.location))
     for location, callee in summary.calls:
@@ -273,6 +275,20 @@ def _leaves(line: cst.CSTNode) -> bool:
 def _conditions(reached: _Reached, key: tuple[_Around, ...]) -> set[_Around]:
     """The conditions in a loop that decide whether something is done."""
     return {around for around in reached.around[len(key) :] if not around.is_loop}
+
+
+def _passes_over(condition: _Around, loop: cst.CSTNode) -> bool:
+    """Whether a condition leaves out elements of a loop, which goes on with the others: `if not rows[user]: continue`;
+    not all but every hundredth."""
+    match condition.node, loop:
+        case cst.If(test=test, body=cst.BaseSuite(body=[line]), orelse=None), cst.For(target=target):
+            asked = list(cst.within(test))
+        case _:
+            return False
+    goes_on = isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.Continue)
+    counted = any(isinstance(part, cst.Modulo) for part in asked)
+    names = {part.value for part in asked if isinstance(part, cst.Name)}
+    return goes_on and not counted and not names.isdisjoint(cst.names_in(target))
 
 
 def _on_both_sides(reads: Iterable[_Reached]) -> set[_Around]:

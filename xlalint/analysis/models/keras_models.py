@@ -310,7 +310,7 @@ def _run_model(
         interpreter.show(frame, Shows.TRAINING, node, f"`{method}`")
         interpreter.note_done(frame, Act.STEP if method in _STEPS else Act.FIT, node)
     model = _owner(interpreter, frame, node.func.value, owner)
-    if method in RETURNS_TO_HOST and any(map(_is_model, options(model))):
+    if method in RETURNS_TO_HOST and any(_runs_keras_s(option, method) for option in options(model)):
         interpreter.note_done(frame, Act.READ, node, f".{method}")
         if method == "predict":
             interpreter.note_done(frame, Act.PREDICT, node)
@@ -323,10 +323,11 @@ def _run_model(
     return None
 
 
-def _is_model(value: Value) -> bool:
-    match value:
+def _runs_keras_s(model: Value, method: str) -> bool:
+    """Whether it is Keras's method that a model runs, not one of its own."""
+    match model:
         case Instance(cls):
-            return cls.is_keras("model")
+            return cls.is_keras("model") and cls.find(method) is None
         case ApiObject(api=name):
             return api.kind_of(name) == "model"
         case _:
