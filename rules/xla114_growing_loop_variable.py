@@ -1,14 +1,14 @@
 """A tensor grows in each iteration of a loop that runs in the graph; XLA has no loop whose variables change shape.
 
 ## What it does
-Reports `tf.concat` and `tf.pad` of a loop variable in compiled code, where `shape_invariants` says that the shape of
-the variable may change: in `tf.while_loop`, or by `tf.autograph.experimental.set_loop_options` in a loop that AutoGraph
-converts.
+Reports `tf.concat` and `tf.pad` of a loop variable in compiled code, in `tf.while_loop` or in a loop that AutoGraph
+converts, with `shape_invariants` that say that the shape of the variable may change or without.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU, and with the TPU compiler of 2.20: TensorFlow runs such a loop, and compiling it
 fails ("Input and output shapes of loop body do not match: (s32[], .. f32[3]) vs. (s32[], .. f32[4])"), however many
-iterations there are. Without `shape_invariants` TensorFlow itself refuses the loop while tracing.
+iterations there are. Without `shape_invariants` TensorFlow itself refuses the loop while tracing ("'y' has shape (3,)
+before the loop, but shape (4,) after one iteration"), unless the length is not known then: XLA refuses that one.
 
 ## Example
     output = start
@@ -38,10 +38,10 @@ Shown only: what the loop does with the tensor has to know which part of it is f
 - https://www.tensorflow.org/api_docs/python/tf/while_loop
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from xlalint.analysis.files.unit import Location, Unit
-from xlalint.analysis.interpreter.events import ApiCall, Event
+from xlalint.analysis.interpreter.events import ApiCall, Event, IterateOver, LoopWhile
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Rule, Runs, Severity
 from xlalint.syntax import nodes as cst
 
@@ -50,6 +50,7 @@ from ._kernels import worst
 LOOPS = frozenset(("tf.while_loop", "tf.autograph.experimental.set_loop_options"))
 GROWS = frozenset(("tf.concat", "tf.pad"))
 HELP = "write into a `tf.TensorArray` or a tensor of the final size: `tf.tensor_scatter_nd_update(t, [[i]], [row])`"
+ASKS = "shape_invariants"
 NO_LOOP = "XLA has no loop whose variables change shape"
 MISMATCH = Fails("Input and output shapes of loop body do not match")
 
@@ -57,7 +58,7 @@ MISMATCH = Fails("Input and output shapes of loop body do not match")
 class GrowingLoopVariable(Rule):
     code = "XLA114"
     name = "growing-loop-variable"
-    handles = (ApiCall,)
+    handles = (ApiCall, IterateOver, LoopWhile)
     apis = LOOPS | GROWS
     bad = (
         Bad(
@@ -139,6 +140,45 @@ longer(tf.ones([2]))
             Runs(0),
             severity=Severity.INFO,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    output = tf.boolean_mask(x, x > -100.0)
+    for i in tf.range(3):
+        output = tf.concat([output, x[:1]], 0)
+    return output
+""",
+            ["tf.concat([output, x[:1]], 0)"],
+            MISMATCH,
+            severity=Severity.ERROR,
+            why="its length is not known while tracing",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    start = tf.boolean_mask(x, x > -100.0)
+    return tf.while_loop(
+        lambda i, output: i < 3, lambda i, output: [i + 1, tf.concat([output, x], 0)], [tf.constant(0), start]
+    )[1]
+""",
+            ["tf.concat([output, x], 0)"],
+            MISMATCH,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    output = x
+    while tf.reduce_sum(output) < 100.0:
+        output = tf.pad(output, [[0, 1]], constant_values=1.0)
+    return output
+""",
+            ["tf.pad(output, [[0, 1]], constant_values=1.0)"],
+            Fails("has shape"),
+            why="TensorFlow refuses it",
+        ),
     )
     good = (
         Good(
@@ -161,6 +201,20 @@ def f(x):
     return output
 """,
             why="tracing unrolls a loop of Python",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = 0.0
+    for i in tf.range(3):
+        output = x[:1]
+        for k in range(3):
+            output = tf.concat([output, x[:1]], 0)
+        total += tf.reduce_sum(output)
+    return total
+""",
+            why="no variable of the loop around",
         ),
         Good(
             """
@@ -213,28 +267,54 @@ def f(x):
     )
 
     def __init__(self) -> None:
-        self._loops: list[Location] = []
+        self._options: list[Location] = []  # calls that set the shapes that a loop's variables may have
+        self._headers = set[cst.CSTNode]()  # of loops on tensors
         self._grown: list[ApiCall] = []
 
     def check(self, event: Event) -> Iterator[Draft]:
-        assert isinstance(event, ApiCall)
-        if event.api in GROWS:
-            if not event.in_tensor_loop:
-                return
-            self._grown.append(event)
-            pairs = [(loop, event) for loop in self._loops]
-        elif "shape_invariants" in event.arguments:
-            self._loops.append(event.location)
-            pairs = [(event.location, grown) for grown in self._grown]
-        else:
-            return
-        for loop, grown in pairs:
-            name = _variable(loop, grown) if loop.unit is grown.location.unit else None
-            if name is not None:
-                message = f"`{name}` grows in each iteration of a loop that runs in the graph: {NO_LOOP}"
-                notes = (DraftNote(loop, "its shape may change, as this says"),)
-                place = grown.location
-                yield Draft(message, Effect.FAILS, HELP, location=place, notes=notes, at_most=worst(grown))
+        match event:
+            case ApiCall(api=name) if name in GROWS:
+                if event.in_tensor_loop:
+                    self._grown.append(event)
+                    yield from _told(event, self._options, self._headers)
+            case ApiCall(api="tf.while_loop") | ApiCall(arguments={"shape_invariants": _}):
+                self._options.append(event.location)
+                for grown in self._grown:
+                    yield from _told(grown, [event.location], frozenset())
+            case IterateOver() | LoopWhile():
+                self._headers.add(event.location.node)
+
+
+def _told(grown: ApiCall, options: Iterable[Location], headers: Collection[cst.CSTNode]) -> Iterator[Draft]:
+    """What is said of a call that makes something longer, among these loops."""
+    here = [loop for loop in options if loop.unit is grown.location.unit]
+    found = next(((name, loop) for loop in here if (name := _variable(loop, grown)) is not None), None)
+    name, loop = found or (_converted(grown, headers), None)
+    if name is None:
+        return
+    message = f"`{name}` grows in each iteration of a loop that runs in the graph: {NO_LOOP}"
+    notes = (DraftNote(loop, "its shape may change, as this says"),) if loop is not None and _asks(loop.node) else ()
+    yield Draft(message, Effect.FAILS, HELP, location=grown.location, notes=notes, at_most=worst(grown))
+
+
+def _asks(loop: cst.CSTNode) -> bool:
+    """Whether a call says which shapes the variables of a loop may have."""
+    given = loop.args if isinstance(loop, cst.Call) else ()
+    return any(arg.keyword is not None and arg.keyword.value == ASKS for arg in given)
+
+
+def _converted(grown: ApiCall, headers: Collection[cst.CSTNode]) -> str | None:
+    """The variable of a loop that AutoGraph converts, if a call makes it longer: of the loop around the call."""
+    unit, call = grown.location.unit, grown.location.node
+    for around in unit.around(call):
+        match around:
+            case cst.For(iter=header) | cst.While(test=header):
+                name = _assigned(unit, call)
+                grows = name in _taken(grown) and not _assigned_again(around, name)
+                return name if grows and any(part in headers for part in cst.within(header)) else None
+            case cst.FunctionDef() | cst.Lambda():
+                return None
+    return None
 
 
 def _variable(loop: Location, grown: ApiCall) -> str | None:
@@ -242,10 +322,8 @@ def _variable(loop: Location, grown: ApiCall) -> str | None:
     node = loop.node
     assert isinstance(node, cst.Call)
     unit, call = loop.unit, grown.location.node
-    taken = _taken(grown.node)
-    if grown.api == "tf.pad":
-        taken = taken[:1]
-    invariants = [arg.value for arg in node.args if arg.keyword is not None and arg.keyword.value == "shape_invariants"]
+    taken = _taken(grown)
+    invariants = [arg.value for arg in node.args if arg.keyword is not None and arg.keyword.value == ASKS]
     around = next((it for it in unit.around(node) if isinstance(it, cst.For | cst.While)), None)
     if len(node.args) == 1 and invariants:
         name = _assigned(unit, call)
@@ -268,11 +346,12 @@ def _variable(loop: Location, grown: ApiCall) -> str | None:
     return None
 
 
-def _taken(call: cst.Call) -> list[str]:
+def _taken(grown: ApiCall) -> list[str]:
     """The names whose tensors a call puts side by side, or pads."""
-    given = call.args[0].value if call.args else None
+    given = grown.node.args[0].value if grown.node.args else None
     parts = [part.value for part in given.elements] if isinstance(given, cst.List | cst.Tuple) else [given]
-    return [part.value for part in parts if isinstance(part, cst.Name)]
+    names = [part.value for part in parts if isinstance(part, cst.Name)]
+    return names[:1] if grown.api == "tf.pad" else names
 
 
 def _assigned(unit: Unit, call: cst.CSTNode) -> str | None:

@@ -58,7 +58,6 @@ MISJUDGED: Final = {
     "if executing eagerly": "other code for eager execution is what it is meant for",
     "keras.random.SeedGenerator": "a seed that is no number",
     "loop of tensors that changes a dtype": "the dtypes of what a loop carries are not compared",
-    "loop of tensors whose tensor grows": "the shapes of what a loop carries are not compared",
     "nonlocal assigned in a branch": "what a called function assigns is not followed out of the branch",
     "recursion on a tensor": "that it does not end is not seen",
     "text as an argument that is not used": "an argument of unknown dtype",

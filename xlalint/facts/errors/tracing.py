@@ -198,6 +198,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             ),
             "`{name}` has shape {before} before the loop and {after} after one iteration, but loop variables keep their"
             " shapes. Shape invariants satisfy TensorFlow, but then XLA has no size for the variable.",
+            (candidate("XLA114", "`tf.concat` or `tf.pad` makes it longer in each iteration", "call concat|call pad"),),
             rewrite=_FINAL_SIZE,
         )
         for name, enters in (
