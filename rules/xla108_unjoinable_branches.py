@@ -11,7 +11,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with AutoGraph. These fai
 
 - a name assigned in one branch only ("must also be initialized in the else branch")
 - a return in one branch only ("must also have a return statement")
-- different dtypes ("has dtype int32 in the main branch, but dtype float32 in the else branch")
+- different dtypes ("has dtype int32 in the main branch, but dtype float32 in the else branch"); a Python number counts
+  as a tensor of its own dtype, `0` as int32 and `0.0` as float32, whatever the other branch leaves
 - different structures ("must have the same nested structure")
 - different ranks ("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()")
 
@@ -31,7 +32,7 @@ same way, with and without AutoGraph
     return x * scale
 
 ## Not flagged
-- A name that only the branch itself uses.
+- A name that only the branch itself uses, or that nothing reads before it is assigned again.
 - A Python number in one branch and a tensor of its dtype in the other.
 - Code that AutoGraph does not convert. There the `if` itself fails.
 
@@ -230,6 +231,55 @@ def f(x):
             Fails("must have the same number, type, and overall structure of return values"),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+def mean_of_finite(loss):
+    if tf.reduce_any(tf.math.is_nan(loss)):
+        return 0
+    return tf.reduce_mean(loss)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return mean_of_finite(tf.cast(x, tf.float32))
+""",
+            ["tf.reduce_any(tf.math.is_nan(loss))"],
+            Fails("has dtype int32 in the main branch, but dtype float32 in the else branch"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    weight = 1
+    if tf.reduce_sum(x) > 0.0:
+        weight = tf.sqrt(x[0])
+    scaled = lambda t: t * tf.cast(weight, tf.float32)
+    return scaled(x)
+""",
+            ["tf.reduce_sum(x) > 0.0"],
+            Fails("has dtype float32 in the main branch, but dtype int32 in the else branch"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return x * tf.cast(0 if tf.reduce_sum(x) > 0.0 else tf.sqrt(x[0]), tf.float32)
+""",
+            ["tf.reduce_sum(x) > 0.0"],
+            Fails("has dtype int32 in the main branch, but dtype float32 in the else branch"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.cond(x[0] > 0.0, lambda: 0, lambda: tf.sqrt(x[0]))
+""",
+            ["tf.cond(x[0] > 0.0, lambda: 0, lambda: tf.sqrt(x[0]))"],
+            Fails("must have the same number, type, and overall structure of return values"),
+            effect=Effect.FAILS,
+        ),
     )
     good = (
         Good(
@@ -284,6 +334,31 @@ def f(x):
     else:
         y = -x
     return y
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    weight = 0
+    if tf.reduce_sum(x) > 0.0:
+        weight = tf.sqrt(x[0])
+        x = x * weight
+    weight = tf.sqrt(x[1])
+    return x * weight
+""",
+            why="nothing reads the number before it is assigned again",
+        ),
+        Good(
+            """
+def position(x):
+    if tf.reduce_sum(x) > 0.0:
+        return 0
+    return tf.argmax(x, output_type=tf.int32)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.gather(x, position(x)) + tf.cond(x[0] > 0.0, lambda: 0.0, lambda: x[1])
 """,
         ),
         Good(

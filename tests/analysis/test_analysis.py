@@ -204,7 +204,7 @@ def test_plain_code_is_run_through_where_it_is_handed_tensors(tmp_path: Path, mo
     """Whether the callers of the code are seen or not."""
     monkeypatch.chdir(tmp_path)
     Path("plain.py").write_text(
-        "def chosen(x):\n    return 0.5 if x > 0 else None\n\n"
+        "def chosen(x):\n    return 0.5 if x > 0 else 1.0\n\n"
         "def named(x):\n    for letter in x:\n        return f'{letter}!'\n"
     )
     Path("steps.py").write_text(

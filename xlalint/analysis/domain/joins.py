@@ -428,20 +428,3 @@ def generalise(value: Value) -> Value:
             return replace(value, rank=None)
         case _:
             return value
-
-
-def mismatch(first: Value, second: Value) -> str | None:
-    """Why XLA cannot join the two, if it is known."""
-    match first, second:
-        case Tensor(dtype=a, rank=p), Tensor(dtype=b, rank=q):
-            if a is not None and b is not None and a != b:
-                return "dtype"
-            return "rank" if p is not None and q is not None and p != q else None
-        case (Tensor(), Static(None)) | (Static(None), Tensor()):
-            return "structure"
-        case Sequence(kind, tuple(left)), Sequence(other, tuple(right)) if kind == other:
-            if len(left) != len(right):
-                return "structure" if kind == "tuple" else None  # what made a list longer in a branch is said itself
-            return next(filter(None, map(mismatch, left, right)), None)
-        case _:
-            return None

@@ -7,10 +7,11 @@ from typing import ClassVar
 from ...findings.findings import Backend
 from ...syntax import nodes as cst
 from ..domain.choosing import chosen_where_they_differ
-from ..domain.joins import join_environments, mismatch
+from ..domain.joins import join_environments
 from ..domain.kinds import as_condition, as_tensor
-from ..domain.values import UNKNOWN, Dependence, Tensor, Value
+from ..domain.values import Dependence, Dict, Tensor, Value
 from ..files.unit import Location
+from ..library.mismatches import mismatch
 from ..record import replace
 from .asked_backends import by_pattern
 from .debugging import is_off
@@ -105,7 +106,8 @@ class Branches(Interpreter):
         taken: dict[str, Value] | None,
         other: dict[str, Value] | None,
     ) -> None:
-        """Say where the branches of a conditional on a tensor leave a name in forms that XLA cannot join."""
+        """Note where the branches of a conditional on a tensor leave a name in forms that XLA cannot join: AutoGraph
+        joins those alone that are read later (measured)."""
         if taken is None or other is None:
             return
         location = Location(frame.unit, node.test)
@@ -113,13 +115,11 @@ class Branches(Interpreter):
             first, second = taken.get(name), other.get(name)
             if first is None or second is None:
                 if name not in before:
-                    frame.half_bound[name] = (location, first or second or UNKNOWN)
+                    frame.unjoined[name] = (location, "one branch only")
+            elif first is second or isinstance(first, Dict):  # which a method changes that is no assignment
                 continue
-            if first is second:
-                continue
-            reason = mismatch(first, second)
-            if reason is not None:
-                self.emit(frame, JoinBranches, node.test, name=name, reason=reason)
+            elif (reason := mismatch(first, second)) is not None:
+                frame.unjoined.setdefault(name, (location, reason))
 
     def compare_returns(self, frame: Frame) -> None:
         """Say where a conditional on a tensor returns what XLA cannot join with what is returned otherwise."""
@@ -129,10 +129,14 @@ class Branches(Interpreter):
                 if reason is not None:
                     self.emit(frame, JoinBranches, location.node, name="return", reason=reason)
 
-    def report_half_bound(self, frame: Frame, name: str) -> None:
-        """A name is read that one branch of a tensor conditional leaves unbound."""
-        location, _ = frame.half_bound.pop(name)
-        self.emit(frame, JoinBranches, location.node, name=name, reason="one branch only")
+    def report_unjoined(self, frame: Frame, name: str) -> None:
+        """A name is read, here or in a function inside, that the branches of a tensor conditional do not join."""
+        scope: Frame | None = frame
+        while scope is not None and name not in scope.unjoined:
+            scope = scope.parent if name not in (scope.env or ()) else None
+        if scope is not None:
+            location, reason = scope.unjoined.pop(name)
+            self.emit(scope, JoinBranches, location.node, name=name, reason=reason)
 
     def _match(self, frame: Frame, node: cst.Match) -> None:
         subject = self.evaluate(frame, node.subject)

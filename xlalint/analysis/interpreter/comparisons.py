@@ -34,9 +34,10 @@ from ..domain.values import (
 from ..domain.varying_shapes import LENGTHS
 from ..files.unit import Location
 from ..library.class_checks import is_instance
+from ..library.mismatches import mismatch
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import ask_for_none, report_operands
-from .events import BranchOn, TruthOf
+from .events import BranchOn, JoinBranches, TruthOf
 from .frames import Frame
 from .host_reads import mix_number
 from .interface import Handlers, Interpreter
@@ -258,6 +259,8 @@ class Comparisons(Interpreter):
             frame.context = context
         frame.env = before
         if condition is not None and frame.context.converted and len(values) == len((node.body, node.orelse)):
+            if (reason := mismatch(*values)) is not None:
+                self.emit(frame, JoinBranches, node.test, name=frame.unit.code(node), reason=reason)
             return chosen_where_they_differ(condition, *values)
         return join_all(*values) if values else UNKNOWN
 

@@ -49,14 +49,13 @@ class Expressions(Interpreter):
 
     def _name(self, frame: Frame, node: cst.Name) -> Value:
         name = node.value
-        if frame.env is not None and not frame.half_bound and name not in frame.globals:
+        if frame.env is not None and not frame.unjoined and name not in frame.globals:
             found = frame.env.get(name)
             if found is not None and type(found) is not Deferred:
                 return found  # most names are the function's own
         if (constant := _CONSTANTS.get(name)) is not None:
             return constant
-        if name in frame.half_bound:
-            self.report_half_bound(frame, name)
+        self.report_unjoined(frame, name)
         value = self.lookup(frame, name)
         return self.undefined(frame, name) if value is None else self._used(frame, node, value)
 

@@ -251,7 +251,7 @@ class Frame(Struct, eq=False):
     `assumed`: names taken to be tensors because a use said so; `evidence`: names that a use now says are tensors;
     `doubts`: names whose being a tensor would have mattered; `loop`: depth of loops that run in the graph;
     `branch`: depth of branches on tensors; `conditional`: depth of branches on what is not known;
-    `half_bound`: names bound in one branch of a tensor conditional only.
+    `unjoined`: names that the branches of a tensor conditional leave in forms that cannot be joined, and why.
     """
 
     unit: Unit
@@ -284,7 +284,7 @@ class Frame(Struct, eq=False):
     inputs: frozenset[str] = frozenset()  # parameters that a compiled function makes tensors of
     returns: list[Value] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
-    half_bound: dict[str, tuple[Location, Value]] = field(default_factory=dict)
+    unjoined: dict[str, tuple[Location, str]] = field(default_factory=dict)
     sides: dict[str, Any] = field(default_factory=dict)  # what those of conditions left, by how these are written
     outer_names: list[set[str]] = field(default_factory=list)
     passed: frozenset[str] = frozenset()  # parameters whose objects are older than the tensor loop around the call

@@ -298,7 +298,7 @@ class Functions(Interpreter):
             frame.env = dict(env)
             frame.evidence, frame.doubts, frame.shapes = set(), set(), set()
             frame.unpacked, frame.iterated = set(), set()
-            frame.returns, frame.yields, frame.half_bound, frame.alternatives = [], [], {}, []
+            frame.returns, frame.yields, frame.unjoined, frame.alternatives = [], [], {}, []
             frame.left = None
             frame.unsure_yields = False
             summary.yields_in.clear()

@@ -372,8 +372,8 @@ class Interpreter(ABC):
         """Say where a conditional on a tensor returns what XLA cannot join with what is returned otherwise."""
 
     @abstractmethod
-    def report_half_bound(self, frame: Frame, name: str) -> None:
-        """A name is read that one branch of a tensor conditional leaves unbound."""
+    def report_unjoined(self, frame: Frame, name: str) -> None:
+        """A name is read, here or in a function inside, that the branches of a tensor conditional do not join."""
 
     # -- patterns.py --------------------------------------------------------------------------------------------------
 

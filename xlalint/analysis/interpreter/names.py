@@ -74,7 +74,7 @@ class Names(Interpreter):
                     scope.env[name] = value
                     return
                 scope = scope.parent
-        frame.half_bound.pop(name, None)
+        frame.unjoined.pop(name, None)
         frame.env[name] = value
 
     def rebind(self, frame: Frame, name: str, value: Value) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.choosing import chosen_by
-from ..domain.joins import join_all, mismatch
+from ..domain.joins import join_all
 from ..domain.kinds import as_tensor
 from ..domain.values import (
     NONE,
@@ -31,6 +31,7 @@ from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..interpreter.jax_compilations import report_jax_compilation, traced_by_jax
 from ..interpreter.narrowing import truth
+from ..library.mismatches import mismatch
 from ..program.parameter_uses import passed_on
 from ..record import replace
 
