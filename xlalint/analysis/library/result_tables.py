@@ -286,6 +286,8 @@ TENSOR_FIRST: Final = words(
     reduce_logsumexp l2_normalize clip_by_norm norm int_shape nonzero matmul matvec tensordot swapaxes moveaxis
     matrix_transpose band_part tril triu searchsorted nan_to_num bias_add batch_dot dot
     cumulative_logsumexp set_diag diag_part bitcast get_static_value in_top_k
+    equal not_equal greater greater_equal less less_equal logical_and logical_or logical_xor logical_not
+    is_nan is_inf is_finite isnan isinf isfinite abs
     """
 )
 
