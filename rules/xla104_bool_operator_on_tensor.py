@@ -1,8 +1,8 @@
-"""`and`, `or`, `not`, a chained comparison, `in`, `max` or `any` tests a tensor.
+"""`and`, `or`, `not`, a chained comparison, `in`, `max`, `any` or a layer's `training` tests a tensor.
 
 ## What it does
 Reports expressions in which Python needs the truth value of a tensor: `a and b`, `a or b`, `not a`, `0 < a < 1`, `a in
-[1, 2]`, `max(a, b)`, `any([a, b])`.
+[1, 2]`, `max(a, b)`, `any([a, b])`, and a tensor that is passed as `training` to a layer of Keras that tests it.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
@@ -13,6 +13,9 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
   argument must be a boolean", "does not match expected type of bool").
 - AutoGraph does not convert `in`, `max`, `min`, `any` and `all`. They always fail, also for tensors computed from
   shapes such as `max(tf.shape(x)[0], 3)`.
+- Layers of Keras 3 that do something else in training (`BatchNormalization`, `Dropout`, `LSTM`, `RandomFlip`, ..) test
+  `training` in their own code, which AutoGraph does not convert: a tensor always fails. With Keras 2 it fails for the
+  layers of random images and for `SpectralNormalization` only.
 
 ## Example
     active = 0.0 < tf.reduce_max(x) < 5.0
@@ -56,7 +59,12 @@ from ._control import KERAS_3, REFUSED, not_a_truth, of_a_tensor, unconverted
 from ._jax import tested
 
 BUILTINS = frozenset(("max", "min", "any", "all"))
-NEVER = BUILTINS | {"in", "sorted"}  # what AutoGraph does not convert
+NEVER = BUILTINS | {"in", "sorted", "training"}  # what AutoGraph does not convert
+LABELS = {"chained comparison": "chained comparison"}
+INSTEAD = {
+    "sorted": "tf.sort(tf.stack([..]))",
+    "training": "pass a Python bool, which the layer is traced for: training=bool(..) of what Python knows",
+}
 NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
 
 
@@ -198,8 +206,57 @@ def f(x):
             effect=Effect.FAILS,
             help="tf.reduce_any(flags, axis=0)",
         ),
+        Bad(
+            """
+class Norm(tf.keras.layers.BatchNormalization):
+    def call(self, x, training=False):
+        if not training:
+            training = tf.constant(False)
+        training = tf.logical_and(training, self.trainable)
+        return super().call(x, training)
+
+norm = Norm()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return norm(x)
+""",
+            ["training"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            help="Python bool",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.drop = tf.keras.layers.Dropout(0.5)
+
+    def call(self, x):
+        noisy = tf.reduce_sum(x) > 0.0
+        return self.drop(x, training=noisy)
+""",
+            ["noisy"],
+            NOT_A_BOOL,
+        ),
     )
     good = (
+        Good(
+            """
+class Norm(tf.keras.layers.BatchNormalization):
+    def call(self, x, training=False):
+        return super().call(x, bool(training) and self.trainable)
+
+norm, dense = Norm(), tf.keras.layers.Dense(2)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return dense(norm(x, training=True), training=tf.reduce_sum(x) > 0.0)
+""",
+            inputs=("f32[2, 4]",),
+            why="Python decides, and a dense layer does not ask",
+        ),
         Good(
             """
 class L(tf.keras.layers.Layer):
@@ -268,13 +325,14 @@ def f(x):
                 outcome = _outcome(event, tensor)
                 if outcome is not None and isinstance(event.location.node, cst.BaseExpression):
                     effect, reason = outcome
-                    label = form if form == "chained comparison" else f"`{form}`"
-                    what = f"{label} on {of_a_tensor(tensor)}"
+                    label = LABELS.get(form, f"`{form}`")
+                    joined = "is" if form == "training" else "on"
+                    what = f"{label} {joined} {of_a_tensor(tensor)}"
                     message, jax = f"{what}: {reason}", tested(tensor, what)
                     node = event.location.node
-                    if form == "sorted":
+                    if form in INSTEAD:
                         notes = origin_note(tensor.origin, event)
-                        yield Draft(message, effect, "tf.sort(tf.stack([..]))", notes=notes, jax=jax)
+                        yield Draft(message, effect, INSTEAD[form], notes=notes, jax=jax)
                         return
                     help = logic.over(form, node) if form in BUILTINS else logic.condition(node)
                     rewrite = partial(logic.builtin, event)
@@ -293,6 +351,8 @@ def _asked(form: str, operands: tuple[Value, ...]) -> Tensor | None:
 
 
 def _outcome(event: TruthOf, tensor: Tensor) -> tuple[Effect, str] | None:
+    if event.form == "training":
+        return Effect.FAILS, f"the layer tests it as a Python bool, so {REFUSED}"
     never = "AutoGraph does not convert it" if event.form in NEVER else None
     if why := unconverted(event.context, never) or never:
         return Effect.FAILS, f"{why}, so {REFUSED}"

@@ -36,6 +36,7 @@ from . import (
     strategies,
     structures,
     tokenizer_calls,
+    training_flags,
 )
 
 MODELS: Final = Models(
@@ -81,6 +82,7 @@ MODELS: Final = Models(
         **functions.METHODS,
         **compilation.METHODS,
         **tokenizer_calls.METHODS,
+        **training_flags.METHODS,
         **strategies.METHODS,
         **jax_programs.METHODS,
         **control_flow.METHODS,
