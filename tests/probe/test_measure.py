@@ -43,6 +43,16 @@ def helper(x):
     return tf.strings.as_string(x)  # <- fails
 
 
+def with_summary(x):
+    tf.summary.scalar("first", x[0], 1)  # <- fails
+    return x * 2.0
+
+
+def without_step(x):
+    tf.summary.write(tag="all", tensor=x)  # <- fails
+    return x * 2.0
+
+
 def several_without_kernel(x):
     y = tf.strings.as_string(x)  # <- fails
     gone = tf.unique_with_counts(x * 2.0)

@@ -202,6 +202,13 @@ def test_all_that_may_be_compiled(package: Path) -> None:
     assert [target.qualname for target in found if targets.is_keras(target, "layer")] == ["Gated"]
 
 
+def test_what_writes_summaries_is_compiled_where_the_code_says_so(tmp_path: Path) -> None:
+    body = "(x):\n    tf.summary.scalar('x', x[0], 1)\n    return x * 2.0\n"
+    code = f"import tensorflow as tf\n\n@tf.function(jit_compile=True)\ndef step{body}\ndef show{body}"
+    (tmp_path / "log.py").write_text(code)
+    assert [target.qualname for target in Targets().all([tmp_path / "log.py"])] == ["step"]
+
+
 def test_functions_that_give_a_model(package: Path) -> None:
     targets = Targets()
     assert [target.qualname for target in targets.models([package])] == ["network"]

@@ -58,7 +58,8 @@ class Knowledge:
         key = (function.module.path, function.qualname)
         seen = (*summary.given.values(), summary.value)
         tensors = any(isinstance(option, Tensor | Structure) for value in seen for option in options(value))
-        if summary.context.kind in _COMPILED and not summary.host_only and tensors:
+        eager = summary.host_only and summary.context.kind is ContextKind.OPEN  # else the code says that it is compiled
+        if summary.context.kind in _COMPILED and not eager and tensors:
             self.compiled[key] = function
         if any(isinstance(one, ApiObject) and is_keras(one.api, "model") for one in options(summary.value)):
             self.models[key] = function

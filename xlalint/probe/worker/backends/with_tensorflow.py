@@ -19,6 +19,7 @@ from .interface import Array
 from .joined_lines import keep_numbers
 from .pretrained import keep_what_models_are_made_with
 from .signed_calls import keep_to_signatures
+from .summaries import lend_a_writer
 
 NAME = "tensorflow"
 NAMES: Mapping[str, Any] = {"tf": tf, "keras": keras, "np": np}
@@ -55,6 +56,7 @@ def start() -> dict[str, str]:
     keep_what_models_are_made_with()
     keep_numbers()
     keep_to_signatures()
+    lend_a_writer()
     return {"tensorflow": tf.__version__, "python": platform.python_version(), "keras": keras.__version__}
 
 
