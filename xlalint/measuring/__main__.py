@@ -100,6 +100,18 @@ def signatures(options: argparse.Namespace) -> None:
         print(name, len((row or {}).get("seen", ())), flush=True)
 
 
+def first_axes(options: argparse.Namespace) -> None:
+    """Which arguments of each callable of the shipped table say how long its result is."""
+    from xlalint.measuring import driver
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    known = driver.plans(json.loads((FOLDER / "apis.json").read_text(encoding="utf-8")), complete=False)
+    names = [name for name in known if re.search(options.only or "", name) and "enable" not in name]
+    path = options.folder / "first_axes.jsonl"
+    for name, row in driver.run(names, path, known, again=False, task="first_axes", elsewhere=_cluster(options)):
+        print(name, *(row or {}).get("follows", ()), flush=True)
+
+
 def tpu(options: argparse.Namespace) -> None:
     """What a TPU's compiler makes of each call of the shipped table; with the interpreter of `xlalint tpu setup`."""
     from xlalint.measuring import driver, registry
@@ -350,6 +362,7 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
         apis,
         outdated,
         signatures,
+        first_axes,
         tpu,
         bounded,
         nested,
@@ -372,9 +385,9 @@ def main(arguments: Sequence[str]) -> int:
         sub = commands.add_parser(name, help=command.__doc__)
         if name not in ("names", "outdated", "counts"):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
-        if name in ("apis", "signatures", "tpu", "bounded", "nested", "older", "gpu", "jax"):
+        if name in ("apis", "signatures", "first_axes", "tpu", "bounded", "nested", "older", "gpu", "jax"):
             sub.add_argument("--only", metavar="REGEX", help="the callables or constructs whose names it finds")
-        if name in ("apis", "signatures", "tpu", "bounded", "nested", "jax"):
+        if name in ("apis", "signatures", "first_axes", "tpu", "bounded", "nested", "jax"):
             what = "the scheduler of Dask whose workers measure the callables; `local` starts one here"
             sub.add_argument("--cluster", metavar="ADDRESS", help=what)
         if name == "jax":

@@ -30,7 +30,18 @@ UNTAKEN: Final = Path(__file__).with_name("untaken.json")
 # What a CPU's compiler makes of a call that it takes as it is; the rules about values say what a TPU's makes of others.
 TAKEN: Final = (Outcome.OK, Outcome.BOUNDED, Outcome.DIVERGES)
 # The parts of tables that are written an entry a line.
-BY_LINES: Final = ("ops", "apis", "constants", "results", "shapes", "options", "calls", "examples", "programs")
+BY_LINES: Final = (
+    "ops",
+    "apis",
+    "constants",
+    "follows",
+    "results",
+    "shapes",
+    "options",
+    "calls",
+    "examples",
+    "programs",
+)
 # What a compiler names where it does not take what goes in or comes out, a string say.
 ENDS: Final = ("_Arg", "_Retval")
 TYPELESS: Final = "it takes or gives a type that a TPU does not have"
@@ -312,12 +323,21 @@ def nested(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"packages": found["packages"], "calls": {name: again for name, again in kept.items() if again}}
 
 
+def first_axes(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`first_axes.json` from the folder's measurements, over what is shipped: by callable the arguments that the length
+    of its result goes with, and how many dimensions each had."""
+    found = dict((shipped or {}).get("follows", {}))
+    found |= {name: (row or {}).get("follows", {}) for name, row in journal(folder / "first_axes.jsonl").items()}
+    return {"follows": {name: found[name] for name in sorted(found) if found[name]}}
+
+
 # What makes each table that is shipped, by name.
 TABLES: Final = {
     "ops": ops,
     "apis": apis,
     "untaken": untaken,
     "signatures": signatures,
+    "first_axes": first_axes,
     "tpu": tpu,
     "gpu": gpu,
     "nested": nested,

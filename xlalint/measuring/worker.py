@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from xlalint.measuring.arguments import Target, Tensors, calls, target
 from xlalint.measuring.expressions import Expression, namespace, parse
+from xlalint.measuring.first_axes import followed
 from xlalint.measuring.outcome import Meter, NotAcceptedError, brief, clean, reason, undefined_in
 from xlalint.measuring.recipes import Recipe, recipes
 from xlalint.measuring.samples import VALUE_SETS
@@ -86,6 +87,25 @@ class Worker:
         """What a callable gives back (`signatures.Observer.observe`); None where this version has no such name."""
         what = target(job["name"], self.names)
         return None if what is None else self.observer.observe(what, job["plan"], job["dead"])
+
+    def first_axes(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Which arguments the length of a result goes with (`measuring.first_axes`); None where there is no such
+        name."""
+        self.dead = job["dead"]
+        call: str = job["plan"]["call"]
+        if target(job["name"], self.names) is None:
+            return None
+
+        def run(text: str) -> list[Any]:
+            if text in self.dead:
+                raise NotAcceptedError(text)
+            self.call = text
+            return self.meter.accepts(self.parsed(text))
+
+        try:
+            return {"follows": followed(call, parse(call, self.names).roles, run)}
+        except Exception:  # eager execution does not take it here: nothing is known of it
+            return {"follows": {}}
 
     def on_tpu(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
         """By call, what a TPU's compiler makes of it; None where this version has no such name."""
@@ -278,6 +298,7 @@ def _name(case: dict[str, Any], varied: Mapping[str, str]) -> None:
 TASKS: Final = {
     "row": Worker.row,
     "signature": Worker.signature,
+    "first_axes": Worker.first_axes,
     "tpu": Worker.on_tpu,
     "gpu": Worker.on_gpu,
     "nested": Worker.nested,

@@ -289,7 +289,7 @@ def test_methods() -> None:
     dataset = call("tf.data.Dataset.from_tensor_slices", tensors=DATA)
     assert api.call_method(dataset, "map", {}, PLACE) == dataset
     assert isinstance(dataset, ApiObject)
-    assert isinstance(dataset.payload, Structure)
+    assert isinstance(dataset.payload, Tensor)
 
 
 def test_objects_that_are_called() -> None:

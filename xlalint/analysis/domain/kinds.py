@@ -82,7 +82,7 @@ def steps_of(iterable: Value) -> int | None:
     match iterable:
         case ApiObject("builtins.range", payload=Static(int() as count)):
             return count
-        case ApiObject("builtins.range", payload=None):
+        case ApiObject("builtins.range", payload=None | Static()):
             return 0
         case Sequence(steps=steps):
             return steps

@@ -9,6 +9,7 @@ from ..record import replace
 from .counts import fills_batches, takes_rest
 from .kinds import rows_of, united
 from .values import (
+    NONE,
     Api,
     ApiObject,
     Array,
@@ -60,8 +61,10 @@ OF_ARRAYS: Final = "arrays"
 _BATCH: Final = 32  # that Keras cuts arrays into, which are then no matter of their lengths
 # As many elements as a condition on data holds for, which is asked again and again.
 MASKED: Final = "masked"
+# .. nor this, of a tensor that holds a shape, or the first number in it: how many rows there are.
+OF_SHAPE: Final = "of a shape"
 # What makes a list longer or shorter, and the first dimension of what is made of it.
-_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, ROWS, "batch", "counter"))
+_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, "batch", "counter"))
 # The detail of what is joined to what it is assigned to, and gets longer each time: `x = np.append(x, row)`.
 ITSELF: Final = "itself"
 LENGTHS: Final = frozenset((FILLED, GROWN, MASKED, "sized"))
@@ -125,6 +128,38 @@ def rows_noted(varies: tuple[Variation, ...]) -> tuple[str, ...]:
 def of_sizes(varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
     """Those of the variations that say that a size differs; not how large the batches of one dataset are."""
     return tuple(each for each in varies if each.kind not in _OF_NO_SIZE and (each.kind != "joined" or each.detail))
+
+
+def rows_in(number: Value | None) -> tuple[Variation, ...]:
+    """What makes a list shorter once that has as many elements as a number says: those of the last batch."""
+    varies = number.varies if isinstance(number, Static) else ()
+    found = (each for each in varies if each.kind == "number" and each.detail == LAST)
+    return tuple(Variation(LAST, each.location, axis=0, shapes=2) for each in found)
+
+
+def number_along(size: Static, axis: int) -> Static:
+    """A number in a shape of unknown rank, as the size along an axis: counted from the last, it is not that of a
+    batch."""
+    return replace(
+        size,
+        varies=tuple(
+            each
+            for each in size.varies
+            if each.axis is None or each.axis == axis or (axis < 0 and (each.detail != LAST or each.axis))
+        ),
+    )
+
+
+def numbers_behind(size: Static, start: Value | None) -> Static:
+    """The numbers in a shape from an axis on."""
+    match start:
+        case None | Static(None | 0):
+            return size
+        case Static(int() as first):
+            moved = (each if each.axis is None else replace(each, axis=each.axis - first) for each in size.varies)
+            return replace(size, varies=tuple(each for each in moved if first > 0 and (each.axis or 0) >= 0))
+        case _:
+            return size
 
 
 def is_counted(variation: Variation) -> bool:
@@ -220,12 +255,17 @@ def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tu
     layers = tuple(variation for variation in varies if variation.kind == LAYER)  # whatever shape it has
     if not varies or last in _RESHAPING:
         return layers
-    varies = tuple(variation for variation in varies if variation.kind != ROWS)  # see `host_sizes`
+    varies = tuple(variation for variation in varies if variation.kind not in (ROWS, OF_SHAPE))  # see `host_sizes`
     if last in _SPLITTING:
         varies = tuple(variation for variation in varies if variation.kind != "joined")
     if rank_rule.partition(":")[0] in _KEEPING:
         return varies
     return layers
+
+
+def in_shape(varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
+    """What is true of the shape of a tensor, as a tensor: how many rows the last batch has."""
+    return tuple(replace(each, kind=OF_SHAPE, axis=None) for each in varies if each.kind == LAST and not each.axis)
 
 
 def transposed(varies: tuple[Variation, ...], order: tuple[int, ...]) -> tuple[Variation, ...]:
@@ -246,9 +286,15 @@ def after_index(varies: tuple[Variation, ...], index: tuple[Value, ...]) -> tupl
         varies = tuple(variation for variation in varies if variation.kind != "joined")
     if index and index[0] != Slice(None, None, None):
         varies = tuple(variation for variation in varies if variation.kind != ROWS)
+    if not (index and _takes_the_first(index[0])):
+        varies = tuple(variation for variation in varies if variation.kind != OF_SHAPE)
     items = [item for item in index if item not in _NO_DIMENSION]
     if items and Static(...) in index:
-        return ()  # which dimension is meant is not worth counting
+        # Which dimension is meant behind it is not worth counting: not the one that the rows of a batch are counted by.
+        before = [item for item in index[: index.index(Static(...))] if item not in NEW_AXES]
+        if before and not (isinstance(before[0], Slice) and _follows_the_length(before[0])):
+            return ()
+        return tuple(_behind_new_axes(each, index) for each in varies if each.kind == LAST and each.axis == 0)
     fixed = {axis for axis, item in enumerate(items) if not (isinstance(item, Slice) and _follows_the_length(item))}
     return tuple(
         _behind_new_axes(variation, index)
@@ -280,6 +326,11 @@ def _is_of_fixed_positions(item: Value) -> bool:
             return not item.varies
         case _:
             return False
+
+
+def _takes_the_first(item: Value) -> bool:
+    """`[0]`, `[:2]`."""
+    return item == Static(0) or (isinstance(item, Slice) and item.start in (None, NONE, Static(0)))
 
 
 def _follows_the_length(cut: Slice) -> bool:

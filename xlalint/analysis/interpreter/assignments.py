@@ -30,6 +30,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
+from ..domain.varying_shapes import number_along
 from ..library.class_checks import is_called_tensor
 from ..library.strategies import BACKEND_VARIABLE, sets_clustering
 from ..program.parameter_uses import asked_for
@@ -216,6 +217,8 @@ class Assignments(Keeping):
                 return [*items[:starred], Sequence("list", items[starred:behind]), *items[behind:]]
             case Sequence(items=None, element=Static(dimension=Dimension())) if starred is None:
                 return [dimension_at(value, Static(place)) for place in range(count)]
+            case Sequence("tuple", None, Static(varies=(_, *_)) as size) if starred is None:
+                return [number_along(size, place) for place in range(count)]
         parts = [self.element(frame, value, target)] * count
         if starred is not None:
             parts[starred] = Sequence("list", None, parts[starred])

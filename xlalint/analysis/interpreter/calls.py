@@ -280,8 +280,8 @@ class Calls(Interpreter):
         if isinstance(owner, ApiObject) and name in ROWS_OF_STEPS and is_dataset(owner):
             bound = counted_arguments(frame, bound, nodes, ROWS_OF_STEPS[name])
         result = api.call_method(owner, name, bound, Location(frame.unit, node))
-        if name == "numpy" and tensor is not None and frame.context.kind in NOT_TRACED:
-            return Array(tensor.dtype, varies=tensor.varies)  # a scalar, too: `tf.function` takes it for a tensor
+        if name == "numpy" and isinstance(owner, Tensor | Structure) and frame.context.kind in NOT_TRACED:
+            return Array(api.dtype_of(owner), varies=owner.varies)  # a scalar, too: `tf.function` takes it for a tensor
         if isinstance(owner, ApiObject):
             if name in TAKES_BATCHES:
                 self._said_foreign(frame, owner, arguments, node)

@@ -38,7 +38,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, LENGTHS, PADDING
+from ..domain.varying_shapes import LAST, LENGTHS, OF_SHAPE, PADDING
 from ..files.unit import Location
 from ..library.local_paths import added, filled_in
 from ..record import replace
@@ -154,7 +154,8 @@ class Operations(Interpreter):
         match left, right:
             case Static(a), Static(b):
                 made = fold(type(sign), a, b)
-                varies = united(left.varies, right.varies)
+                lacking = isinstance(sign, cst.Subtract | cst.SubtractAssign)  # `32 - n`, as much as is filled up
+                varies = united(left.varies, tuple(v for v in right.varies if not (lacking and v.detail == LAST)))
                 if type(sign) in _REMAINDERS:  # a few numbers come of counters; a part of a size is another one
                     divided = not isinstance(sign, cst.Modulo | cst.ModuloAssign)
                     varies = tuple(each for each in varies if divided and each.kind == "number" and each.detail != LAST)
@@ -258,7 +259,7 @@ class Operations(Interpreter):
             bounded,
             carried,
             mixed=carried and (is_mixed(tensors) or unfolded),
-            varies=reduce(united, (tensor.varies for tensor in tensors)),
+            varies=tuple(each for each in reduce(united, (t.varies for t in tensors)) if each.kind != OF_SHAPE),
             number=tensors[0].number if len(tensors) == 1 and dtype == "int" else None,
             of_tensorflow=all(tensor.of_tensorflow for tensor in tensors),
             traced=any(tensor.traced for tensor in tensors),

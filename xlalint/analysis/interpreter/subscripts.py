@@ -39,7 +39,19 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import FILLED, GROWN, LAST, NEW_AXES, STEPS, after_index, cut, of_sizes, part_of_queue
+from ..domain.varying_shapes import (
+    FILLED,
+    GROWN,
+    LAST,
+    NEW_AXES,
+    STEPS,
+    after_index,
+    cut,
+    number_along,
+    numbers_behind,
+    of_sizes,
+    part_of_queue,
+)
 from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
@@ -173,7 +185,8 @@ class Subscripts(Interpreter):
             case Structure() | Unknown() if indexes_a_tensor(base, index):
                 self.confirm_tensor(frame, base)
                 origin = Origin(Location(frame.unit, node.value), "`{code}` is a tensor")
-                base = Tensor(Dependence.VALUE, origin=origin, carried=isinstance(base, Structure) and base.carried)
+                carried = isinstance(base, Structure) and base.carried
+                base = Tensor(Dependence.VALUE, origin=origin, carried=carried, varies=base.varies)
             case Structure():
                 self.doubt_tensor(frame, base)
                 if any(isinstance(item, Static) and isinstance(item.constant, str) for item in index):
@@ -330,6 +343,10 @@ class Subscripts(Interpreter):
                 return Sequence(kind, None, element_of(base))
             case Sequence(items=None, element=Static(dimension=Dimension())), _:
                 return dimension_at(base, item)
+            case Sequence("tuple", None, Static(varies=(_, *_)) as size), Static(int(axis)):
+                return number_along(size, axis)
+            case Sequence("tuple", None, Static(varies=(_, *_)) as size), Slice(start=start):
+                return replace(base, element=numbers_behind(size, start))
             case Sequence(element=element, varies=varies, steps=steps), Slice(stop=stop):
                 first = element is not None and stop not in (None, NONE)
                 kept = among_first(element) if first and element is not None else element

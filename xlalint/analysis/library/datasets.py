@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from ..domain.counts import Rows, divided, is_multiple, plus, rounded, times
-from ..domain.kinds import leaves, rows_of, steps_of, united
+from ..domain.kinds import leaves, rows_of, united
 from ..domain.values import (
     NONE,
     ApiObject,
-    Array,
     Dependence,
     Dict,
     OneOf,
@@ -24,10 +23,11 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, RESIZED, filtered, mapped, rows_noted, variations_of, varied
+from ..domain.varying_shapes import LAST, RESIZED, filtered, mapped, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
 from .generators import never_ends, yields_windows
+from .slicing import length_of_sliced, row_of
 
 DATASET: Final = "tf.data.Dataset"
 FOLDER: Final = "folder"  # the detail of a last batch that a function of Keras makes of what it reads
@@ -99,7 +99,7 @@ def images(method: str, arguments: Mapping[str, Value], location: Location) -> A
     size = arguments.get("batch_size", arguments.get(f"*{position}", Static(_USUAL_BATCH)))
     rows = arguments.get("x", arguments.get("*0")) if method == "flow" else None
     element = Structure(origin=Origin(location, f"`{method}` returns data"))
-    step = Step(element, Pipeline(count=_length(rows), python=True), {"batch_size": size}, location)
+    step = Step(element, Pipeline(count=length_of_sliced(rows), python=True), {"batch_size": size}, location)
     return _as_made(_in_batches(step), location, IMAGES)
 
 
@@ -122,7 +122,8 @@ def _slices(step: Step) -> ApiObject:
     """`from_tensor_slices`: elements of one shape; how many, the first dimension says."""
     tensors = step.get("tensors")
     ragged = isinstance(tensors, ApiObject) and tensors.api == "tf.RaggedTensor"
-    return step.dataset(count=_length(tensors), uniform=not ragged)
+    element = row_of(tensors, step.element)
+    return step.dataset(element, count=length_of_sliced(tensors), uniform=not ragged)
 
 
 def _whole(step: Step) -> ApiObject:
@@ -193,25 +194,6 @@ def _datasets_in(value: Value) -> list[ApiObject]:
             return [part for option in options for part in _datasets_in(option)][-1:]
         case _:
             return []
-
-
-def _length(value: Value | None) -> Rows | None:
-    """The first dimension of what is sliced, where it is written."""
-    match value:
-        case Array(length=length):
-            return length
-        case Tensor(varies=varies) if len(noted := rows_noted(varies)) == 1 and noted[0]:
-            return int(noted[0])
-        case Static(list() | tuple() as constant):
-            return len(constant)
-        case Sequence(kind="list", items=tuple(items)):
-            return len(items)
-        case Sequence(kind="tuple", items=tuple(items)):
-            return next((length for item in items if (length := _length(item)) is not None), None)
-        case None:
-            return None
-        case _:
-            return steps_of(value) or None
 
 
 def _table(step: Step) -> ApiObject:
@@ -339,7 +321,7 @@ def _in_padded_batches(step: Step) -> ApiObject:
 def _in_buckets(step: Step) -> ApiObject:
     """`bucket_by_sequence_length`: padded to the longest of the batch, or to the boundary of the bucket."""
     boundaries = step.get("bucket_boundaries")
-    buckets = _length(boundaries)
+    buckets = length_of_sliced(boundaries)
     shapes = buckets if isinstance(buckets, int) else None
     kept = filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
     batched = step.dataset(_shifted(kept, 1), count=None, batch=0, uniform=False)

@@ -10,7 +10,18 @@ from ..domain.counts import Rows, fills_batches, is_multiple, named, plus, times
 from ..domain.joins import element_of
 from ..domain.kinds import rows_of, united
 from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
-from ..domain.varying_shapes import EVEN, GROWN, LAST, OF_ITEMS, RESIZED, ROWS, filtered, variations_of, varied
+from ..domain.varying_shapes import (
+    EVEN,
+    GROWN,
+    LAST,
+    OF_ITEMS,
+    OF_SHAPE,
+    RESIZED,
+    ROWS,
+    filtered,
+    variations_of,
+    varied,
+)
 from ..files.unit import Location
 from ..record import replace
 from .host_shapes import READ
@@ -312,7 +323,7 @@ def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location, loo
     given = [arguments[parameter] for parameter in _SIZES[name] if parameter in arguments]
     for position, value in enumerate(given):
         match value:
-            case Static() if number := _changing(value, location, looped):
+            case Static() | Tensor() if number := _changing(value, location, looped):
                 yield _of_size(number, position, location)
             case Sequence(items=tuple(items)):
                 for axis, item in enumerate(items):
@@ -325,6 +336,8 @@ def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location, loo
 
 def _changing(number: Value | None, location: Location, looped: bool) -> Variation | None:
     """What makes a number another one each time: not a loop that is over, in a function that runs once."""
+    if isinstance(number, Tensor):
+        return next((each for each in number.varies if each.kind == OF_SHAPE), None)
     if not isinstance(number, Static):
         return None
     changing = [each for each in number.varies if looped or not _is_over(each.location, location)]
@@ -349,7 +362,7 @@ def _is_over(counted: Location, location: Location) -> bool:
 def _of_size(number: Variation, axis: int | None, location: Location) -> Variation:
     """A dimension that a number decides: one that is taken of a batch is smaller in the last one, as the batch is, and
     how long a list is changes within the loop that fills it."""
-    if number.kind == LAST or (number.kind == "number" and number.detail == LAST):
+    if number.kind in (LAST, OF_SHAPE) or (number.kind == "number" and number.detail == LAST):
         return Variation(LAST, number.location, axis=axis, shapes=2)
     if number.kind == "number" and number.detail == RESIZED:
         return Variation(RESIZED, number.location, axis=axis)

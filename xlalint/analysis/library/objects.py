@@ -34,6 +34,7 @@ from . import datasets as pipelines
 from . import tokenizers as texts
 from .call import Call
 from .dtypes import dtype_of, named_dtype
+from .first_axes import of_rows
 from .host_shapes import READ
 from .keras_classes import kind_of
 from .measured_results import measured
@@ -173,7 +174,7 @@ def _shape_of(owner: Value) -> Sequence:
     sizes = tuple(
         each
         if is_counted(each)
-        else Variation("number", each.location, detail=each.kind if each.kind in (LAST, RESIZED) else "")
+        else Variation("number", each.location, each.axis, detail=each.kind if each.kind in (LAST, RESIZED) else "")
         for each in varies
     )
     return Sequence("tuple", None, Static(varies=sizes))
@@ -234,6 +235,13 @@ def _reshaped(owner: Array, arguments: Mapping[str, Value], location: Location) 
             return Array(owner.dtype)
 
 
+def _left_open(owner: Array, arguments: Mapping[str, Value], location: Location) -> tuple[Variation, ...]:
+    """How many rows there are once in another shape, which leaves that open: `(-1, ..)`, or says it: `(n, ..)`."""
+    first, *_ = *arguments.values(), None
+    shape = first.items or () if isinstance(first, Sequence) else (first,)
+    return of_rows(owner) if Static(-1) in shape[:1] or _keeps_rows(location) else ()
+
+
 def _keeps_rows(location: Location) -> bool:
     """Whether a shape begins with the length of what is reshaped: `x.reshape(x.shape[0], ..)`."""
     match location.node:
@@ -270,7 +278,7 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], locat
             if method in ("item", "tolist", "tobytes", "__len__"):
                 return STATIC
             if method == "reshape":
-                return _reshaped(owner, arguments, location)
+                return replace(_reshaped(owner, arguments, location), varies=_left_open(owner, arguments, location))
             if method in ("crop", "resize"):
                 size = next(iter(arguments.values()), None)
                 return Array(owner.dtype, varies=sized_by(_extent(size) if method == "crop" else size, location))

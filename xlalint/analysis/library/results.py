@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ...facts.names import known, parameters
-from ..domain.bounds import along, met_by, numbers_of, product_of
+from ..domain.bounds import along, met_by, product_of
 from ..domain.kinds import holds_text, leaves, options, rows_of, united
 from ..domain.values import (
     NONE,
@@ -28,7 +28,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import carried_over, transposed, variations_of
+from ..domain.varying_shapes import variations_of
 from ..record import replace
 from . import datasets as pipelines
 from . import raw_ops
@@ -36,6 +36,7 @@ from . import tokenizers as texts
 from .axes import gathered_axes, masked_axes, result_axes
 from .call import Call, Content
 from .dtypes import named_dtype
+from .first_axes import remaining
 from .folding import is_folded
 from .keras_classes import kind_of
 from .local_paths import LOCAL
@@ -362,7 +363,7 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
         if bounded is None and rank_rule == "reduce":
             dependence, origin = Dependence.VALUE, origin or inside.bounded
     mixed = carried and (inside.outside or flag in _OF_DATA or not is_folded(call.name))
-    varies = () if flag in ("fixed", "variable") else _carried(call, rank_rule, inside.varies)
+    varies = () if flag in ("fixed", "variable") else remaining(call, rank_rule, inside.varies)
     made = Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
     return made.with_(int32=call.location) if made.variable and _is_int32(call) else made
 
@@ -452,16 +453,8 @@ def _numpy(call: Call) -> Value:
     explicit = next(filter(None, map(named_dtype, call.arguments.values())), None)
     if explicit or "/" not in spec or (word in NUMPY_MAKERS and len(call.arguments) > 1):
         return _written(call, Array(explicit))  # a maker's second argument may be a dtype
-    varies = () if drawn else _carried(call, spec.split("/")[1], content(call).varies)  # see `host_sizes`
+    varies = () if drawn else remaining(call, spec.split("/")[1], content(call).varies)  # see `host_sizes`
     return _written(call, Array(result_dtype(spec.partition("/")[0], call, _deciding(call)), varies=varies))
-
-
-def _carried(call: Call, rank_rule: str, varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
-    """What remains of the arguments' variations, in a transposed tensor of the dimensions that they have become."""
-    kept = carried_over(call.name, rank_rule, varies)
-    order = call.get("perm", "axes", "pattern", "*1") if call.name.endswith(_TRANSPOSE) else None
-    named = None if order is None else numbers_of(order)
-    return kept if named is None else transposed(kept, named)
 
 
 def _makes_array(call: Call) -> bool:
@@ -470,7 +463,6 @@ def _makes_array(call: Call) -> bool:
     return size is not None and size != NONE
 
 
-_TRANSPOSE: Final = (".transpose", ".permute_dimensions")
 # Functions that draw between two numbers, or around one, or from something: where they are told how many.
 _SAID_BY: Final = {
     **dict.fromkeys(("np.random.normal", "np.random.randint", "np.random.uniform"), ("size", "*2")),

@@ -24,6 +24,7 @@ from ..domain.values import (
     Tensor,
     Value,
 )
+from ..domain.varying_shapes import varied
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.events import AssignUnheld, JoinBranches, MutateInLoop
 from ..interpreter.feeding import passed_values
@@ -31,6 +32,7 @@ from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..interpreter.jax_compilations import report_jax_compilation, traced_by_jax
 from ..interpreter.narrowing import truth
+from ..library.first_axes import of_rows
 from ..library.mismatches import mismatch
 from ..program.parameter_uses import passed_on
 from ..record import replace
@@ -213,15 +215,12 @@ def _element(interpreter: Interpreter, frame: Frame, value: Value | None, node: 
 
 def _mapped(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`tf.map_fn`, `tf.vectorized_map`: each element through the function."""
+    elements = arguments.get(1, "elems")
     result = _called(
-        interpreter,
-        frame,
-        arguments.get(0, "fn"),
-        [_element(interpreter, frame, arguments.get(1, "elems"), node)],
-        node,
-        True,
+        interpreter, frame, arguments.get(0, "fn"), [_element(interpreter, frame, elements, node)], node, True
     )
-    return _stacked(result, mixed=False)
+    stacked = _stacked(result, mixed=False)
+    return stacked if elements is None else varied(stacked, of_rows(elements))
 
 
 def _vectorized(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:

@@ -28,7 +28,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, STEPS, is_counted, of_sizes, variations_of
+from ..domain.varying_shapes import LAST, STEPS, is_counted, of_sizes, rows_in, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.counting import rows
@@ -138,7 +138,8 @@ def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
     for value in arguments.positional:
         interpreter.doubt_tensor(frame, value)
         tensor = as_tensor(value, Dependence.STATIC)
-        if tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE):
+        as_many = len(arguments.positional) == 1 and rows_in(value)
+        if as_many or (tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE)):
             payload = value
     steps = _leaves_a_rest(frame, arguments, node)
     return ApiObject("builtins.range", payload=payload, options=(("steps", Static(True)),) if steps else ())
