@@ -415,6 +415,8 @@ def cut(value: Value, index: tuple[Value, ...], location: Location, *, looped: b
             found = (*found, *(each for each in item.varies if each.kind == MASKED))
             if looped and item.dtype == "bool":
                 found = (*found, Variation(MASKED, location, axis))
+        if looped and isinstance(item, Tensor) and item.is_mask and item.dependence is Dependence.VALUE:
+            found = (*found, Variation(MASKED, location, axis))
         if not isinstance(item, Slice):
             continue
         count = None if item.stop is None else rows_of(item.stop)

@@ -298,10 +298,11 @@ def _traced_by_jax(value: Value) -> Value:
 
 
 def _as_placeholder(value: Value) -> Value:
-    """What a compiled function sees of an argument: tensors and arrays are data, Python values are constants."""
+    """What a compiled function sees of an argument: tensors and arrays are data, Python values are constants. What
+    eager code has selected by a mask is as long as it is."""
     match value:
         case Tensor():
-            return value.with_(dependence=Dependence.VALUE, carried=False, mixed=False)
+            return value.with_(dependence=Dependence.VALUE, bounded=None, carried=False, mixed=False)
         case Array(dtype, varies=varies):
             return Tensor(Dependence.VALUE, dtype, varies=varies)
         case Sequence(kind, tuple(items)):
