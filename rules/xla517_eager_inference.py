@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a loop on the host that trains nothing, and in each iteration calls a model in eager code, or calls
-`model.predict` for what the loop goes through. There is one finding for a loop with the loops in it, and one for all
+`model.predict` for what the loop goes through; or one that predicts for each element and trains on that, as agents do
+that replay what they remember. There is one finding for a loop with the loops in it, and one for all
 loops that run the same calls; notes name the calls, the other loops, and what is read of the results there. Only
 programs for TPUs are meant.
 
@@ -169,6 +170,25 @@ for row in rows:
             target="tpu",
             why="it passes over some",
         ),
+        Bad(
+            f"""{MODEL}
+import numpy as np
+
+model.compile("sgd", "mse")
+memory = [(np.ones((1, 3)), 1.0, np.ones((1, 3)), number % 3 == 0) for number in range(30)]
+for state, reward, following, done in memory:
+    wanted = model.predict(state, verbose=0)
+    if not done:
+        reward += 0.9 * np.amax(model.predict(following, verbose=0))
+    wanted[0] = reward
+    model.fit(state, wanted, verbose=0)
+""",
+            ["memory"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+            help="fit once",
+        ),
     )
     good = (
         Good(
@@ -284,6 +304,36 @@ for size in range(1, 30):
         ),
         Good(
             f"""{MODEL}
+import numpy as np
+
+model.compile("sgd", "mse")
+x, y = np.ones((64, 3)), np.ones((64, 1))
+folds = [(np.arange(0, 64, 2), np.arange(1, 64, 2))] * 20
+for train, test in folds:
+    model.fit(x[train], y[train], verbose=0)
+    print(model.predict(x[test], verbose=0).mean())
+""",
+            Runs(),
+            target="tpu",
+            why="folds",
+        ),
+        Good(
+            f"""{MODEL}
+import numpy as np
+
+model.compile("sgd", "mse")
+x, y, unlabeled = np.ones((64, 3)), np.ones((64, 1)), np.ones((640, 3))
+for number in range(20):
+    guessed = model.predict(unlabeled[:32], verbose=0)
+    x, y, unlabeled = np.concatenate([x, unlabeled[:32]]), np.concatenate([y, guessed]), unlabeled[32:]
+    model.fit(x, y, verbose=0)
+""",
+            Runs(),
+            target="tpu",
+            why="rounds of training on what was predicted",
+        ),
+        Good(
+            f"""{MODEL}
 for number, x in enumerate(data):
     if number % 10:
         continue
@@ -327,7 +377,12 @@ for x in data:
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case LoopOfCalls(calls=calls, reads=reads, predicts=predicts):
-                if predicts:
+                if event.trains:
+                    what = (
+                        "each iteration has Keras predict and fit: a call builds a pipeline, and waits for its results"
+                    )
+                    help = "predict once, for all inputs in one array, and fit once"
+                elif predicts:
                     what = "each iteration has Keras predict again: a call builds a pipeline, and waits for its results"
                     help = "predict once, for a dataset of all inputs in batches"
                 else:

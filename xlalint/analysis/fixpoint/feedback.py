@@ -66,6 +66,17 @@ def is_of_element(read: cst.CSTNode, loop: cst.CSTNode) -> bool:
     return bool(read_names) and read_names <= elements
 
 
+def trains_on_answers(loop: cst.CSTNode, calls: Collection[cst.CSTNode], fits: Collection[cst.CSTNode]) -> bool:
+    """Whether a loop trains a model on what models answer, element by element of what it goes through."""
+    if not isinstance(loop, cst.For):
+        return False
+    assigned = list(_assigned(loop))
+    answers, elements = _spread(assigned, set(), calls), _spread(assigned, set(_names(loop.target)), ())
+    return all(isinstance(call, cst.Call) and _takes(call, elements, ()) for call in (*calls, *fits)) and any(
+        isinstance(fit, cst.Call) and _takes(fit, answers, calls) for fit in fits
+    )
+
+
 def _spread(
     assigned: list[tuple[set[str], cst.CSTNode]], names: set[str], sources: Collection[cst.CSTNode]
 ) -> set[str]:

@@ -17,7 +17,7 @@ from ..interpreter.frames import Act, Done, Summary
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
 from ..record import Record
-from .feedback import decides_next, is_of_element, is_of_iteration
+from .feedback import decides_next, is_of_element, is_of_iteration, trains_on_answers
 from .shared_causes import Nest, one_for_each_cause
 
 _MOST: Final = 400  # acts of a function, with what it calls
@@ -108,7 +108,10 @@ def _event(
     ]
     acts = steps or calls
     within = {each.around[: each.loop] for each in inside if each.done.act in _INTERESTING and each.loop > len(key)}
-    nested = [each for each in inside if each.done.act in _TRAIN and each not in steps]
+    fits = [each for each in direct if each.done.act is Act.FIT]
+    predicts = not steps and all(each.done.act is Act.PREDICT for each in calls)
+    trains = predicts and trains_on_answers(loop, {one.at.node for one in calls}, {one.at.node for one in fits})
+    nested = [one for one in inside if one.done.act in _TRAIN and one not in steps and not (trains and one in fits)]
     if (
         not acts
         or _is_short(loop)
@@ -136,9 +139,8 @@ def _event(
         return made if places else None
     of_calls = tuple(dict.fromkeys(each.done.location for each in calls))
     places = tuple((place, reader) for place, reader in places if place not in of_calls)
-    predicts = all(each.done.act is Act.PREDICT for each in calls)
-    unbounded = isinstance(loop, cst.While)
-    return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, needed, unbounded)
+    asks = (needed, isinstance(loop, cst.While))
+    return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, trains, *asks)
 
 
 def _is_of_host(read: _Reached) -> bool:

@@ -92,12 +92,13 @@ class LoopOfSteps(Setup):
 
 class LoopOfCalls(Setup):
     """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`; place: as above.
-    `calls`: the places; `reads`, `needed`: as above; `open`: nobody knows how often it runs (`while`); `others`: loops
-    that run the same calls."""
+    `calls`: the places; `trains`: Keras is also passed what it predicted, to train on; `reads`, `needed`: as above;
+    `open`: nobody knows how often it runs (`while`); `others`: loops that run the same calls."""
 
     calls: tuple[Location, ...]
     reads: tuple[tuple[Location, str], ...]
     predicts: bool
+    trains: bool
     needed: bool
     open: bool
     others: tuple[Location, ...] = ()
