@@ -14,6 +14,7 @@ _TOLD: Final = {
     "text": "text is made of it",
     "format": "it is formatted",
     "bool": "its truth is asked",
+    "summary": "a writer on the host is passed it",
     ".get_weights": "all weights are copied to the host",
     ".predict": "Keras builds a pipeline for this call, and returns arrays on the host",
     ".predict_on_batch": "Keras returns arrays on the host",

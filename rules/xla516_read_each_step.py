@@ -4,8 +4,8 @@
 Reports a loop on the host that trains, by a `tf.GradientTape`, a compiled step or `model.train_on_batch`, if each of
 its iterations reads values: `loss.numpy()`, `float(loss)`, `"%.2f" % loss`, f-strings, `print(loss)`, `if loss > best`,
 `np.mean(loss)`, `array[i] = loss`, `int(checkpoint.step)`, `logging.info("%s", loss)`, `bar.set_postfix(loss=loss)` of
-tqdm, `tf.print`, `model.get_weights()`, and what Keras returns: `train_on_batch`, `predict`. There is one finding for a
-loop; notes name the places. Only programs for TPUs are meant.
+tqdm, `tf.print`, `tf.summary.scalar("loss", loss, step=n)`, `model.get_weights()`, and what Keras returns:
+`train_on_batch`, `predict`. There is one finding for a loop; notes name the places. Only programs for TPUs are meant.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. In eager code all of these work. Once the step is compiled:
@@ -15,6 +15,9 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. In eager code all of thes
 - `tf.print` has no kernel (XLA403).
 - `print(t)`, `"%s" % t`, `f"{t}"` and `str(t)` show the symbolic tensor, and only while tracing.
 - `float(t)` and `if t > 1` compile, because AutoGraph converts them.
+
+`tf.summary.scalar` copies its value to the host's processor, where the writer is: in a graph the `Identity` of the
+value and `WriteSummary` stand on `CPU:0`. Without a writer, or where `tf.summary.record_if` says no, nothing is copied.
 
 `train_on_batch` and `test_on_batch` return Python numbers, `predict` and `predict_on_batch` NumPy arrays. None of them
 traces again for a size that it has met. Of a model with two small `Dense` layers on a CPU, a call of `predict` takes
@@ -37,6 +40,7 @@ the step that computes the value, so the device has nothing to do until the host
 
 ## Not flagged
 - Reads under a condition, such as every hundredth iteration, and reads behind the loop, once an epoch.
+- Summaries in `with tf.summary.record_if(..)`, which says how often they are written.
 - A compiled function that loops over many steps itself.
 - Information only: loops that need the value to go on, such as an agent that acts in its environment, and functions
   without a known caller.
@@ -167,6 +171,34 @@ train(2)
             target="tpu",
         ),
         Bad(
+            f"""{COMPILED}
+writer = tf.summary.create_file_writer("logs")
+for number, (x, y) in enumerate(data):
+    with writer.as_default():
+        tf.summary.write("loss", step(x, y), step=number)
+""",
+            ["enumerate(data)"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""{SETUP}
+for x, y in data:
+    with tf.GradientTape() as tape:
+        made = model(x)
+        if tf.reduce_any(tf.math.is_nan(made)):
+            continue
+        loss = tf.reduce_mean((made - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+""",
+            ["data"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
             f"""{PAIR}
 for number in range(20):
     made = generator.predict(np.ones([8, 2]), verbose=0)
@@ -260,6 +292,39 @@ for number, (x, y) in enumerate(data):
 """,
             Runs(),
             target="tpu",
+        ),
+        Good(
+            f"""{COMPILED}
+writer = tf.summary.create_file_writer("logs")
+for number, (x, y) in enumerate(data):
+    loss = step(x, y)
+    with writer.as_default(), tf.summary.record_if(number % 100 == 0):
+        tf.summary.write("loss", loss, step=number)
+    if number % 100 == 0:
+        with writer.as_default():
+            tf.summary.write("seldom", loss, step=number)
+""",
+            Runs(),
+            target="tpu",
+            why="one summary in a hundred iterations",
+        ),
+        Good(
+            f"""{SETUP}
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+        if tf.math.is_nan(loss):
+            loss = tf.zeros_like(loss)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+for x, y in data:
+    step(x, y)
+""",
+            Runs(),
+            target="tpu",
+            why="the graph holds the condition",
         ),
         Good(
             f"""{COMPILED}

@@ -74,7 +74,9 @@ class Reporting(Interpreter):
         while frame.caller is not None:
             node, frame = frame.call or node, frame.caller
         context = frame.context
-        if context.kind not in NOT_TRACED or context.pipeline or frame.module.is_test:
+        if context.pipeline or frame.module.is_test:
+            return
+        if context.kind not in NOT_TRACED and not (act is Act.READ and _is_taped_line_by_line(frame)):
             return
         if _is_of_device(value):
             frame.summary.done.setdefault(Done(act, Location(frame.unit, node), reader))
@@ -216,6 +218,11 @@ def _read(kind: type[Event], content: Mapping[str, Any]) -> tuple[Value, ...]:
     if issubclass(kind, BranchOn | LoopWhile | AssertOn):
         return (content["test"],)
     return content["operands"][:1] if issubclass(kind, TruthOf) else ()
+
+
+def _is_taped_line_by_line(frame: Frame) -> bool:
+    """Whether code is judged as a target would compile it, which runs line by line: what a tape records on the host."""
+    return frame.context.eager and frame.summary.context.kind in NOT_TRACED
 
 
 def _is_of_device(value: Value) -> bool:
