@@ -16,8 +16,8 @@ from xlalint.analysis.library.strategies import is_tpu, making_of
 from xlalint.fixes.quoted import brief
 from xlalint.fixes.scopes import in_scope
 from xlalint.linter.rule import Draft, DraftNote, Effect, Severity
-from xlalint.syntax import nodes as cst
 
+from ._sides import are_opposite, sides
 from ._strategies import RUNNING, is_the_same, made_near, method_of, model_strategy, name_of, strategy_in
 
 
@@ -110,26 +110,16 @@ def about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dra
 def _goes_by_scope(made: Creation, strategy: ApiObject, step: SetupCall, steps: Sequence[SetupCall]) -> bool:
     """Whether a condition decides at once on the scope and on where an optimizer is made: on its other side stands the
     one that the same call has in the scope."""
-    sides = _sides(made.location)
+    here = sides(made.location)
     for other in steps:
         optimizer = other.owner or other.result
         inside = making_of(optimizer) if other.location == step.location and optimizer is not None else None
         held = strategy_in(inside.scope) if inside is not None else None
         if inside is None or held is None or not is_the_same(held, strategy):
             continue
-        if any(sides.get(node, side) != side for node, side in _sides(inside.location).items()):
+        if are_opposite(here, sides(inside.location)):
             return True
     return False
-
-
-def _sides(location: Location) -> dict[int, bool]:
-    """The `if` statements around a place, by identity, and whether it stands in the body of each."""
-    found, inner = dict[int, bool](), location.node
-    for outer in location.unit.around(inner):
-        if isinstance(outer, cst.If) and inner is not outer.test:
-            found[id(outer)] = inner is outer.body
-        inner = outer
-    return found
 
 
 def about_metrics(step: SetupCall) -> Iterator[Draft]:

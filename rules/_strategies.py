@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Value
+from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Static, Value
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.local_paths import is_local as is_path_here
 from xlalint.analysis.library.local_paths import setting_of
@@ -24,6 +24,7 @@ from xlalint.syntax import nodes as cst
 
 UNNAMED = "the environment says which TPU this is: a TPU VM has these files, a TPU node does not"
 OF_GPUS = frozenset(("tf.distribute.MirroredStrategy", "tf.distribute.experimental.MirroredStrategy"))
+_ONE_DEVICE = frozenset(("tf.distribute.OneDeviceStrategy", "tf.distribute.experimental.OneDeviceStrategy"))
 RUNNING = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
 
 
@@ -35,6 +36,15 @@ def names_tpu(step: SetupCall) -> bool:
 def is_of_gpus(strategy: Value | None) -> bool:
     """Whether it is a strategy that takes all GPUs of a machine, or else the processor: a TPU needs another one."""
     return isinstance(strategy, ApiObject) and strategy.api in OF_GPUS and devices_of(strategy) == 0
+
+
+def takes_no_tpu(strategy: Value | None) -> bool:
+    """Whether it is a strategy of a machine's GPUs, or of one device that is named and is no TPU."""
+    match strategy:
+        case ApiObject(api=api, payload=Static(str() as device)) if api in _ONE_DEVICE:
+            return "tpu" not in device.casefold()
+        case _:
+            return is_of_gpus(strategy)
 
 
 def method_of(step: SetupCall) -> str:

@@ -60,21 +60,39 @@ def run(model, optimizer):
     tf.function(lambda x, y: strategy.run(train, args=(x, y)))(x, y)
     return max(runs)
 
-told = {"fit outside": fit(*make()), "step outside": plain(*make())}
+def predict(model, optimizer):
+    runs.clear()
+    model.predict(x, verbose=0)
+    return max(runs)
+
+told = {"fit outside": fit(*make()), "step outside": plain(*make()), "predict outside": predict(*make())}
+outside = make()
 with strategy.scope():
-    made = {name: make(built=name != "not built") for name in ("fit", "step", "run", "not built")}
+    names = ("fit", "step", "run", "not built", "predict", "step in the scope")
+    made = {name: make(built=name != "not built") for name in names}
+    told["predict in the scope"] = predict(*outside)
 told["fit inside"] = fit(*made["fit"])
+told["predict inside"] = predict(*made["predict"])
 told["step without run"] = plain(*made["step"])
 told["step by run"] = run(*made["run"])
 try:
     plain(*made["not built"])
 except RuntimeError as error:
     told["not built"] = 'Need to be inside "with strategy.scope()"' in str(error)
+try:
+    with strategy.scope():
+        plain(*made["step in the scope"])
+except ValueError as error:
+    told["step in the scope"] = "handle is not available outside the replica context" in str(error)
 print(json.dumps(told))
 """
 REPLICAS: Final = {
     "fit outside": 1,
     "step outside": 1,
+    "predict outside": 1,
+    "predict in the scope": 2,
+    "predict inside": 2,
+    "step in the scope": True,
     "fit inside": 2,
     "step without run": 1,
     "step by run": 2,

@@ -180,6 +180,7 @@ class Reporting(Interpreter):
         inside = frame.context.scope is not None and frame.context.scope.replica
         compiled = frame.context.kind is ContextKind.XLA
         method = name.rpartition(".")[2]
+        told = method in RUNS or (frame.context.eager and method in OPTIMIZES)
         for optimizer in (owner, bound.get("optimizer")):
             if isinstance(optimizer, ApiObject) and optimizer.made is not None and has_state(optimizer):
                 frame.summary.optimized.append(optimizer.made)
@@ -189,9 +190,7 @@ class Reporting(Interpreter):
             self.show(frame, Shows.TRAINING, node, "an optimizer's step")
         if method == "minimize":
             report_minimizing(self, frame, bound.get("loss", bound.get("*0")), node)
-        if not inside and (
-            (compiled and sets_up(name) and method not in RUNS) or method in ("__call__", "update_state")
-        ):
+        if not inside and ((compiled and sets_up(name) and not told) or method in ("__call__", "update_state")):
             return
         order = self.order_of(node)
         nodes = {parameter: nodes.get(parameter, node) for parameter in bound}

@@ -38,7 +38,7 @@ POLICIES: Final = ("keras.mixed_precision.experimental.set_policy", "keras.mixed
 IMAGE_GENERATOR: Final = "keras.preprocessing.image.ImageDataGenerator"
 SCOPE: Final = "tf.distribute.Strategy.scope"
 _STRATEGY: Final = re.compile(r"tf\.(?:contrib\.)?(?:distribute|tpu)\.(?:experimental\.)?\w*Strategy(?:V[12])?$")
-_MADE_OF: Final = ("tpu_cluster_resolver", "cluster_resolver", "devices")
+_MADE_OF: Final = ("tpu_cluster_resolver", "cluster_resolver", "devices", "device")
 BACKEND_VARIABLE: Final = Static("KERAS_BACKEND")
 _AUTO_JIT: Final = re.compile(r"tf_xla_auto_jit=(?!0|-1)")
 LAUNCHERS: Final = frozenset(("accelerate.notebook_launcher", "accelerate.launchers.notebook_launcher"))
