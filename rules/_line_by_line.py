@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from xlalint.analysis.domain.values import ApiObject, Compiled, FunctionValue, Static
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import RunEagerly, SetupCall
 from xlalint.analysis.library.strategies import is_tpu, runs_eagerly, told_eagerly
@@ -75,6 +76,26 @@ def _may_not_run(step: SetupCall) -> bool:
             case cst.If() | cst.IfExp() | cst.Match() | cst.Try():
                 return True
     return False
+
+
+def builds_graph(step: SetupCall, sessions: Sequence[SetupCall]) -> bool:
+    """Whether a call builds a graph that one of these sessions runs: a session's own block does, and a program of
+    TensorFlow 1 does in the function that makes the session, and in what that calls. Keras takes `run_eagerly=True`
+    nowhere else than in eager mode."""
+    places, trail = [step.location], step.trail
+    while trail is not None:
+        places.append(trail.location)
+        trail = trail.parent
+    if method_of(step) == "compile":
+        entered = {id(session.node) for session in sessions}
+        blocks = (node for place in places for node in place.unit.around(place.node) if isinstance(node, cst.With))
+        return any(id(item.item) in entered for block in blocks for item in block.items)
+    return any(_same_function(session.location, place) for session in sessions for place in places)
+
+
+def _same_function(one: Location, other: Location) -> bool:
+    same_file = one.unit is other.unit
+    return same_file and one.unit.function_around(one.node) is other.unit.function_around(other.node)
 
 
 def eager(step: SetupCall) -> Iterator[Draft]:

@@ -42,7 +42,9 @@ A step without `tf.function` compiles nothing: with three `Dense` layers and `Ad
 - Functions without a known caller if the program has a `tf.function`, which may call them; methods that a library
   calls.
 - `run_functions_eagerly(True)` under a condition, or before `run_functions_eagerly(False)`.
-- TensorFlow 1 programs, which build a graph first, and other strategies.
+- Programs that turn eager execution off, what a program of TensorFlow 1 puts into the graph of its session, and other
+  strategies. A session beside the model changes nothing: with `run_eagerly=True` Keras runs it line by line after a
+  session, too, and fails inside of its block or without eager execution (measured, Keras 2 and 3).
 - A `GradientTape` where nothing asks for XLA, in tests, in an input pipeline, or in code that `tf.function` runs, too;
   without a target also one in a program whose eager code has no optimizer take a step.
 
@@ -61,7 +63,7 @@ from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import Event, Program, RunEagerly, TakeGradients
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 
-from ._line_by_line import eager, switched, uncompiled_later
+from ._line_by_line import builds_graph, eager, switched, uncompiled_later
 
 TPU: Final = """
 import tensorflow as tf
@@ -106,9 +108,8 @@ class Agent:
         self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
 """
 NEEDED: Final = "it needs a TPU"
-GRAPHS: Final = frozenset(
-    ("tf.InteractiveSession", "tf.Session", "tf.disable_eager_execution", "tf.disable_v2_behavior")
-)
+GRAPH_MODE: Final = frozenset(("tf.disable_eager_execution", "tf.disable_v2_behavior"))
+SESSIONS: Final = frozenset(("tf.InteractiveSession", "tf.Session"))
 
 
 class EagerOnTpu(Rule):
@@ -264,6 +265,21 @@ def evaluate(x):
             effect=Effect.TPU,
             severity=Severity.WARNING,
             why="another function is compiled",
+        ),
+        Bad(
+            f"""{MODEL}
+def mean(numbers):
+    with tf.compat.v1.Session() as session:
+        return session.run(tf.reduce_mean(tf.constant(numbers)))
+print(mean([1.0, 2.0]))
+model.compile("sgd", "mse", jit_compile=True, run_eagerly=True)
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]), verbose=0)
+""",
+            ['model.compile("sgd", "mse", jit_compile=True, run_eagerly=True)'],
+            Runs(0),
+            effect=Effect.NAMED,
+            severity=Severity.WARNING,
+            why="the session is beside the model",
         ),
         Bad(
             f"""{MODEL}
@@ -476,7 +492,9 @@ model.compile("adam", "mse", run_eagerly=True)
                 )
             case RunEagerly(how=how):
                 yield uncompiled_later(event, how)
-            case Program(steps=steps) if not any(step.api in GRAPHS for step in steps):
-                for step in steps:
+            case Program(steps=steps) if not any(step.api in GRAPH_MODE for step in steps):
+                sessions = [step for step in steps if step.api in SESSIONS]
+                here = [step for step in steps if not builds_graph(step, sessions)] if sessions else steps
+                for step in here:
                     yield from eager(step)
-                yield from switched(steps)
+                yield from switched(here)

@@ -25,6 +25,16 @@ double(tf.ones([3]))
 """
 ON: Final = "tf.config.run_functions_eagerly(True)"
 ASKED: Final = "(jit_compile=True)"
+EVALUATE: Final = """
+def evaluate():
+    with tf.compat.v1.Session() as session:
+        {}
+        return session.run(tf.constant(1.0))
+
+evaluate()
+"""
+FITTED: Final = 'model.compile("sgd", "mse", run_eagerly=True, jit_compile=True)'
+MADE: Final = "model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])"
 # What stands above the function, its settings, the target, and whether that keeps XLA from compiling it.
 SWITCHES: Final = {
     "on": (ON, ASKED, None, True),
@@ -41,7 +51,26 @@ SWITCHES: Final = {
     "if a flag says so": (f'if "-d" in sys.argv:\n    {ON}', ASKED, None, False),
     "if it works": (f"try:\n    {ON}\nexcept AttributeError:\n    pass", ASKED, None, False),
     "never called": (f"def debug():\n    {ON}", ASKED, None, False),
+    "a session of something else": (f"{ON}\n{EVALUATE.format('')}", ASKED, None, True),
+    "graphs from there on": (f"{ON}\ntf.compat.v1.disable_eager_execution()", ASKED, None, False),
 }
+# What has Keras run a model line by line, or does not, since a session's graph is built where it says so.
+SESSIONS: Final = {
+    "beside": (f"{EVALUATE.format('')}{MADE}\n{FITTED}\n", True),
+    "before, in the same function": (f"session = tf.compat.v1.InteractiveSession()\n{MADE}\n{FITTED}\n", True),
+    "around": (f"{MADE}\n{EVALUATE.format(FITTED)}", False),
+    "around, by a call": (f"{MADE}\ndef go():\n    {FITTED}\n{EVALUATE.format('go()')}", False),
+    "no eager execution": (f"tf.compat.v1.disable_eager_execution()\n{MADE}\n{FITTED}\n", False),
+}
+
+
+@pytest.mark.parametrize(("program", "found"), SESSIONS.values(), ids=SESSIONS)
+def test_a_session_counts_where_the_model_is_compiled_in_it(program: str, found: bool, tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(f"import tensorflow as tf\n\n{program}", encoding="utf-8")
+    told = {one.code for one in check([tmp_path], Settings(jobs=1)).findings}
+    assert ("XLA506" in told) == found
+
+
 STEP: Final = """\
 import tensorflow as tf
 from elsewhere import Trained, keep
