@@ -4,7 +4,8 @@
 Reports batches that `fit`, `evaluate` or a loop of your own distributes over the replicas of a `TPUStrategy`, or of a
 `MirroredStrategy` with a list of devices: batches of one example, and with Keras 3 those of a number that does not
 divide among the replicas. How many a TPU has is not known: no odd number divides among two, four or eight. Many have
-eight (v2-8, v3-8, v5e-8), so batches of two, four and six are reported as well, for information.
+eight (v2-8, v3-8, v5e-8), so batches of two, four and six are reported as well, for information, and with Keras 2 all
+that are smaller than eight.
 
 ## What XLA does
 XLA is not asked. A strategy cuts each batch into as many parts as it has replicas. Measured with TensorFlow 2.21 on two
@@ -13,11 +14,13 @@ CPU devices:
 - `fit`, `evaluate` and validation with Keras 3.15, for arrays as for datasets: if the first batch has parts of two
   sizes, InvalidArgumentError ("Inputs to operation AddN of type AddN must have the same size and shape") is raised
   before the first step. A smaller last batch does no harm, nor does `predict`.
-- Batches of one example with Keras 2: the other replicas get none and do nothing, in each step. A loss that takes a
-  mean of its own (`tf.reduce_mean`) is reported as nan. Parts of two sizes work.
+- Batches of fewer examples than replicas with Keras 2: the other replicas get none and do nothing, in each step. A loss
+  that takes a mean of its own (`tf.reduce_mean`), or a `train_step` that does, is reported as nan. Parts of two sizes
+  work.
 - A loop of your own over `experimental_distribute_dataset` gives the other replicas tensors with 0 rows, of which a
   mean is nan.
-- With eight CPU devices batches of 2, 4 and 6 do the same in either way, those of 8 and 16 do not.
+- With eight CPU devices batches of 2, 4 and 6 do the same in each of these ways, those of 8 and 16 do not. With
+  Keras 2 so do those of 3.
 
 Not measured with a `TPUStrategy`, for lack of a TPU.
 
@@ -268,7 +271,7 @@ def _sizes(step: SetupCall) -> Iterator[tuple[int, Location]]:
 
 def _draft(step: SetupCall, strategy: Value, size: int, location: Location, *, own: bool) -> Draft | None:
     devices, tpu = devices_of(strategy), is_tpu(strategy) or is_of_gpus(strategy)
-    few = tpu and not devices and size < EIGHT and (own or size % 2 == 0)
+    few = tpu and not devices and size < EIGHT and (own or size % 2 == 0 or step.keras == 2)
     fits = size % (devices or 2) == 0 or (own and size > 1)
     if not few and (fits or not (devices > 1 or tpu)):
         return None
@@ -292,11 +295,11 @@ def _draft(step: SetupCall, strategy: Value, size: int, location: Location, *, o
 
 def _few(step: SetupCall, what: str, size: int, location: Location, *, own: bool) -> Draft | None:
     """Batches that are smaller than a TPU of eight has replicas."""
-    if not own and step.keras == 2:
-        return None
-    then = NO_ROWS if own else RAISES
-    what = f"{what}, where it has eight: {then}"
-    return _distributed(step, what, Effect.DIVERGES if own else Effect.FAILS, size, location, Severity.INFO)
+    diverges = own or step.keras == 2
+    what = f"{what}, where it has eight: {NO_ROWS if diverges else RAISES}"
+    if not diverges and not step.keras_is_known:
+        what += f"; with Keras 2, {NO_ROWS}"
+    return _distributed(step, what, Effect.DIVERGES if diverges else Effect.FAILS, size, location, Severity.INFO)
 
 
 def _distributed(step: SetupCall, what: str, effect: Effect, size: int, location: Location, most: Severity) -> Draft:
