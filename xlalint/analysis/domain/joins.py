@@ -27,6 +27,7 @@ from .values import (
     ModuleValue,
     OneOf,
     Origin,
+    Pipeline,
     Sequence,
     Static,
     Structure,
@@ -39,6 +40,7 @@ from .values import (
 # More alternatives than this say nothing any more, except that a tensor is among them.
 FEW: Final = 4
 MOST_ITEMS: Final = 16  # of a list that is changed
+_DATASET: Final = "tf.data.Dataset"
 _MOST_FUNCTIONS: Final = 64  # a table of functions or classes: which is called is not known, that they are called is
 _PATTERN_DEPTH: Final = 3
 _PATTERN_ITEMS: Final = 8
@@ -74,7 +76,7 @@ def join(a: Value, b: Value) -> Value:
         return a
     most = _MOST_FUNCTIONS if is_table(merged) else FEW
     if len(merged) > most:
-        merged = _wherever_made(merged)
+        merged = _one_dataset(_wherever_made(merged))
     if len(merged) > most:
         tensors = [option for option in merged if isinstance(option, Tensor | Structure)]
         if not tensors:
@@ -97,6 +99,28 @@ def _wherever_made(values: list[Value]) -> list[Value]:
         if bare not in kept:
             kept.append(bare)
     return kept
+
+
+def _one_dataset(values: list[Value]) -> list[Value]:
+    """The values with all datasets as one, which yields what each of them does."""
+    datasets = [it for it in values if isinstance(it, ApiObject) and it.api == _DATASET and it.method is None]
+    several = [it.facts for it in datasets if isinstance(it.facts, Pipeline)]
+    if len(several) < max(2, len(datasets)):
+        return values
+    one = replace(datasets[0], payload=join_all(*(it.payload or UNKNOWN for it in datasets)))
+    return [replace(one, facts=_one_pipeline(several)), *(it for it in values if it not in datasets)]
+
+
+def _one_pipeline(several: list[Pipeline]) -> Pipeline:
+    """What is true of one of these pipelines, where it is not known which."""
+    counts, batches = ({getattr(it, name) for it in several} for name in ("count", "batch"))
+    return Pipeline(
+        count=counts.pop() if len(counts) == 1 else None,
+        endless=any(it.endless for it in several),
+        batch=batches.pop() if len(batches) == 1 else 0,
+        uniform=all(it.uniform for it in several),
+        python=any(it.python for it in several),
+    )
 
 
 def _apart(value: Value) -> Value:
