@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -29,6 +29,7 @@ from ..library.host_shapes import READ
 from ..library.tokenizers import torch_in
 from ..program.begun_anew import is_begun_anew
 from ..program.whole_batches import comes_out_even
+from ..record import replace
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .events import CallOwnCompiled, FeedCompiled, FeedForeign, FeedText, MakeCompiled
 from .fixed_lengths import is_as_long, is_emptied_when_due
@@ -366,7 +367,7 @@ def report_feed(
     varying = [(value, where) for value, where in given if variations_of(value)]
     if not varying or frame.context.kind is ContextKind.XLA or frame.context.pipeline or frame.loop:
         return
-    told = ((filtered(value, partial(_varies_in, frame, node, value)), where) for value, where in varying)
+    told = ((_told(value, partial(_varies_in, frame, node, value), traced), where) for value, where in varying)
     varying = [(value, where) for value, where in told if variations_of(value)]
     if not varying:
         return
@@ -384,3 +385,11 @@ def report_feed(
         single=single,
         trains=trains,
     )
+
+
+def _told(value: Value, varies: Callable[[Variation], bool], traced: bool) -> Value:
+    """The value with what varies of it; a function that is `traced` has an input for each item of a list or tuple."""
+    kept = filtered(value, varies)
+    if traced and isinstance(value, Sequence) and isinstance(kept, Sequence):
+        return replace(kept, varies=tuple(each for each in value.varies if each.kind == LAST and varies(each)))
+    return kept

@@ -43,12 +43,13 @@ def never_ends(generator: Value | None) -> bool:
     """Whether a function yields for ever: `while True: ..`."""
     match generator:
         case FunctionValue(function) if isinstance(function.node, cst.FunctionDef):
-            return any(map(_is_endless, function.node.body.body))
+            return any(map(is_endless, function.node.body.body))
         case _:
             return False
 
 
-def _is_endless(statement: cst.CSTNode) -> bool:
+def is_endless(statement: cst.CSTNode) -> bool:
+    """`while True: ..`, which nothing in it leaves."""
     match statement:
         case cst.While(test=cst.Name(value="True") | cst.Integer(value="1"), body=body):
             return not _leaves(body)

@@ -15,6 +15,7 @@ from ..domain.values import (
     STATIC,
     UNKNOWN,
     ApiObject,
+    Array,
     Dependence,
     FunctionValue,
     Instance,
@@ -27,7 +28,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import last_batches
+from ..domain.varying_shapes import LAST, last_batches
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.events import TruthOf
@@ -37,6 +38,7 @@ from ..interpreter.narrowing import truth
 from ..interpreter.pipelines import report_elements
 from ..library.datasets import among_first, is_dataset
 from ..record import replace
+from .ends_of_data import ends_by_number, meets_the_end
 from .python_numbers import first
 
 _TOLD_APART: Final = 16  # items of a sequence of which each is looked at by itself
@@ -114,7 +116,7 @@ def _rows(iterables: list[Value], elements: list[Value]) -> list[tuple[Value, ..
 
 def _as_many_as_counted(iterables: list[Value]) -> list[Value]:
     """What `zip` takes of datasets that stand beside a range: as many elements as it counts."""
-    counts = [steps_of(one) or None for one in iterables if _ends_by_number(one)]
+    counts = [steps_of(one) or None for one in iterables if ends_by_number(one)]
     if not counts:
         return iterables
     number = min(counts, key=lambda count: count or inf)
@@ -124,11 +126,6 @@ def _as_many_as_counted(iterables: list[Value]) -> list[Value]:
         else one
         for one in iterables
     ]
-
-
-def _ends_by_number(value: Value) -> bool:
-    """Whether this is a range that goes through whole steps."""
-    return isinstance(value, ApiObject) and value.api == "builtins.range" and not value.options
 
 
 def _counts(value: Value) -> bool:
@@ -141,7 +138,7 @@ def _of_rows(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -
     match node:
         case cst.Call(args=[cst.Arg(value=rows, star="*")]) if frame.context.kind in NOT_TRACED:
             held = options(interpreter.evaluate(frame, rows))
-            return reduce(united, (option.varies for option in held if isinstance(option, Sequence)), ())
+            return reduce(united, (option.varies for option in held if isinstance(option, Sequence | Array)), ())
         case _:
             return ()
 
@@ -156,7 +153,8 @@ def _transposed(row: Value, varies: tuple[Variation, ...]) -> Value:
         case Sequence(element=element) if element is not None:
             return Sequence("list", None, Sequence("tuple", None, element, varies=varies))
         case _:
-            return Sequence("list", None, UNKNOWN)
+            rest = tuple(each for each in varies if each.kind == LAST)
+            return Sequence("list", None, Sequence("tuple", None, UNKNOWN, varies=rest) if rest else UNKNOWN)
 
 
 def _called_by_python(interpreter: Interpreter, name: str, function: Value) -> Value:
@@ -296,28 +294,7 @@ def _next(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
             return found
         case _:
             found = interpreter.element(frame, value, node)
-            return found if _meets_the_end(interpreter, frame, node, arguments) else among_first(found)
-
-
-def _meets_the_end(interpreter: Interpreter, frame: Frame, call: cst.CSTNode, arguments: Arguments) -> bool:
-    """Whether what calls `next` gets to the end of the data: it has said what `next` returns then, or catches what it
-    raises, or calls it in as many iterations as there are batches, the smaller one among them. A trace is asked of the
-    size that it knows: that of no batch, if one may be smaller."""
-    if frame.context.kind not in NOT_TRACED or len(arguments.positional) > 1:
-        return True
-    inner = call
-    for around in frame.unit.around(call):
-        match around:
-            case cst.Try():
-                return True
-            case cst.For(iter=iterable) if inner is not iterable:
-                match interpreter.evaluate(frame, iterable):
-                    case ApiObject(api="builtins.range") as numbers if not _ends_by_number(numbers):
-                        return True
-            case cst.FunctionDef() | cst.Lambda():
-                return False
-        inner = around
-    return False
+            return found if meets_the_end(interpreter, frame, node, arguments) else among_first(found)
 
 
 def _islice(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:

@@ -138,7 +138,9 @@ def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
     for value in arguments.positional:
         interpreter.doubt_tensor(frame, value)
         tensor = as_tensor(value, Dependence.STATIC)
-        as_many = len(arguments.positional) == 1 and rows_in(value)
+        as_many = len(arguments.positional) == 1 and (
+            rows_in(value) or (isinstance(value, Static) and value.count is not None)
+        )
         if as_many or (tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE)):
             payload = value
     steps = _leaves_a_rest(frame, arguments, node)
