@@ -53,6 +53,13 @@ KEPT = (
     "np.concatenate([x, x], axis=-1)",
     "np.mean(x, axis=1)",
     "keras.ops.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))",
+    "x > 0",
+    "tf.where(x[:, 0] > 0, 1.0, 0.0)",
+    "keras.Sequential([keras.layers.Flatten()])(x)",
+    "keras.applications.resnet50.preprocess_input(x)",
+    "keras.utils.to_categorical(tf.cast(x[:, 0, 0, 0], tf.int32), 4)",
+    "tf.zeros([int(tf.shape(x)[0]), 3])",
+    "tf.zeros([tf.shape(x)[0].numpy(), 3])",
 )
 LEFT = (
     "x[0]",
@@ -79,6 +86,9 @@ LEFT = (
     "tf.cast(tf.shape(x)[0], tf.float32)",
     "tf.stack([x[i] for i in range(4)])",
     "np.mean(x, axis=0)",
+    "tf.reduce_any(x > 0)",
+    "tf.zeros([int(tf.shape(x)[1]), 3])",
+    "int(tf.shape(x)[1])",
 )
 IMPORTS = "import keras\nimport numpy as np\nimport tensorflow as tf\n"
 LOOP = """
@@ -115,6 +125,14 @@ def test_unpacked_sizes_are_told_apart(tmp_path: Path) -> None:
     for size, number in {"n": 1, "h": 0}.items():
         (tmp_path / "train.py").write_text(IMPORTS + text.replace("{size}", size), encoding="utf-8")
         assert sum(one.code == "XLA302" for one in check([tmp_path], Settings()).findings) == number
+
+
+def test_batches_that_are_arrays_are_told_of(tmp_path: Path) -> None:
+    rows = "tf.data.Dataset.from_tensor_slices((tf.ones([70, 3]), tf.ones([70, 1]))).batch(32).as_numpy_iterator()"
+    text = LOOP.partition("for ")[0].format(number=0) + f"for x, y in {rows}:\n    step0(SELECTED)\n"
+    for selected, number in {"x": 1, "np.pad(x, ((0, 0), (1, 1)))": 1, "y[:, 0]": 1, "x.mean(0)": 0}.items():
+        (tmp_path / "train.py").write_text(IMPORTS + text.replace("SELECTED", selected), encoding="utf-8")
+        assert sum(one.code == "XLA302" for one in check([tmp_path], Settings()).findings) == number, selected
 
 
 @pytest.mark.compiler

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ...syntax import nodes as cst
@@ -25,8 +25,9 @@ from .values import (
     Tensor,
     Unknown,
     Value,
+    Variation,
 )
-from .varying_shapes import padded, sizes_of
+from .varying_shapes import OF_SHAPE, padded, sizes_of
 
 # Folding is for flags and small numbers: nothing here may take time or memory.
 _FOLDED: Final[dict[type[object], Callable[[Any, Any], Any]]] = {
@@ -202,6 +203,14 @@ def index_static(constant: tuple[Any, ...] | list[Any] | str, index: tuple[Value
             return Static(constant[position])
         case _:
             return STATIC
+
+
+def shapes_met(tensors: Iterable[Tensor]) -> tuple[Variation, ...]:
+    """What varies of the shape of what is computed of these element by element."""
+    met: tuple[Variation, ...] = ()
+    for tensor in tensors:
+        met = united(met, tensor.varies)
+    return tuple(each for each in met if each.kind != OF_SHAPE)
 
 
 def concatenate(left: Sequence, right: Sequence) -> Sequence:

@@ -130,38 +130,6 @@ def of_sizes(varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
     return tuple(each for each in varies if each.kind not in _OF_NO_SIZE and (each.kind != "joined" or each.detail))
 
 
-def rows_in(number: Value | None) -> tuple[Variation, ...]:
-    """What makes a list shorter once that has as many elements as a number says: those of the last batch."""
-    varies = number.varies if isinstance(number, Static) else ()
-    found = (each for each in varies if each.kind == "number" and each.detail == LAST)
-    return tuple(Variation(LAST, each.location, axis=0, shapes=2) for each in found)
-
-
-def number_along(size: Static, axis: int) -> Static:
-    """A number in a shape of unknown rank, as the size along an axis: counted from the last, it is not that of a
-    batch."""
-    return replace(
-        size,
-        varies=tuple(
-            each
-            for each in size.varies
-            if each.axis is None or each.axis == axis or (axis < 0 and (each.detail != LAST or each.axis))
-        ),
-    )
-
-
-def numbers_behind(size: Static, start: Value | None) -> Static:
-    """The numbers in a shape from an axis on."""
-    match start:
-        case None | Static(None | 0):
-            return size
-        case Static(int() as first):
-            moved = (each if each.axis is None else replace(each, axis=each.axis - first) for each in size.varies)
-            return replace(size, varies=tuple(each for each in moved if first > 0 and (each.axis or 0) >= 0))
-        case _:
-            return size
-
-
 def is_counted(variation: Variation) -> bool:
     """Whether a list is as long each time, behind the loop that fills it."""
     return variation.kind == GROWN and variation.detail == COUNTED
@@ -261,11 +229,6 @@ def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tu
     if rank_rule.partition(":")[0] in _KEEPING:
         return varies
     return layers
-
-
-def in_shape(varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
-    """What is true of the shape of a tensor, as a tensor: how many rows the last batch has."""
-    return tuple(replace(each, kind=OF_SHAPE, axis=None) for each in varies if each.kind == LAST and not each.axis)
 
 
 def transposed(varies: tuple[Variation, ...], order: tuple[int, ...]) -> tuple[Variation, ...]:

@@ -8,6 +8,7 @@ from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.joins import as_tuple, element_of, join_all, join_parts
 from ..domain.kinds import as_tensor, is_key, leaves, options, surely_tensor, tensor_beside_arrays
+from ..domain.row_counts import number_along
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -30,7 +31,6 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import number_along
 from ..library.class_checks import is_called_tensor
 from ..library.strategies import BACKEND_VARIABLE, sets_clustering
 from ..program.parameter_uses import asked_for

@@ -15,6 +15,7 @@ from ..domain.operators import (
     fold_sides,
     identity,
     rank_of,
+    shapes_met,
 )
 from ..domain.values import (
     NONE,
@@ -191,6 +192,7 @@ class Comparisons(Interpreter):
                 broadcast(tensors),
                 any(tensor.carried for tensor in tensors),
                 mixed=is_mixed(tensors),
+                varies=shapes_met(tensors),
                 of_tensorflow=all(tensor.of_tensorflow for tensor in tensors),
                 traced=any(tensor.traced for tensor in tensors),
                 python=all(tensor.python for tensor in tensors),

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Final
 from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts, pattern
 from ..domain.kinds import as_condition, is_key, steps_of
+from ..domain.row_counts import rows_in
 from ..domain.values import KEYS, UNKNOWN, ApiObject, Dict, Sequence, Static, Structure, Value, Variation
-from ..domain.varying_shapes import FILLED, MASKED, as_item, lengths_of, rows_in, told_apart
+from ..domain.varying_shapes import FILLED, MASKED, as_item, lengths_of, told_apart
 from ..files.unit import Location
 from .contexts import NOT_TRACED
 from .events import BranchOn

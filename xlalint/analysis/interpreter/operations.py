@@ -18,6 +18,7 @@ from ..domain.operators import (
     fold,
     joined_structures,
     rank_of,
+    shapes_met,
 )
 from ..domain.values import (
     STATIC,
@@ -38,7 +39,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, LENGTHS, OF_SHAPE, PADDING
+from ..domain.varying_shapes import LAST, LENGTHS, PADDING
 from ..files.unit import Location
 from ..library.local_paths import added, filled_in
 from ..record import replace
@@ -259,7 +260,7 @@ class Operations(Interpreter):
             bounded,
             carried,
             mixed=carried and (is_mixed(tensors) or unfolded),
-            varies=tuple(each for each in reduce(united, (t.varies for t in tensors)) if each.kind != OF_SHAPE),
+            varies=shapes_met(tensors),
             number=tensors[0].number if len(tensors) == 1 and dtype == "int" else None,
             of_tensorflow=all(tensor.of_tensorflow for tensor in tensors),
             traced=any(tensor.traced for tensor in tensors),

@@ -14,6 +14,7 @@ from ..domain.operators import (
     index_static,
     indexes_a_tensor,
 )
+from ..domain.row_counts import number_along, numbers_behind
 from ..domain.values import (
     NONE,
     STATIC,
@@ -39,19 +40,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import (
-    FILLED,
-    GROWN,
-    LAST,
-    NEW_AXES,
-    STEPS,
-    after_index,
-    cut,
-    number_along,
-    numbers_behind,
-    of_sizes,
-    part_of_queue,
-)
+from ..domain.varying_shapes import FILLED, GROWN, LAST, NEW_AXES, STEPS, after_index, cut, of_sizes, part_of_queue
 from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from ...facts import FOLDER
 from ..domain.bounds import numbers_of
 from ..domain.kinds import leaves, united
+from ..domain.row_counts import in_shape
 from ..domain.values import NONE, Array, Sequence, Static, Structure, Tensor, Unknown, Value, Variation
-from ..domain.varying_shapes import LAST, carried_over, in_shape, transposed
+from ..domain.varying_shapes import LAST, carried_over, transposed
 from ..record import replace
 from .ranks import rank_of
 from .result_tables import NUMERIC, words
@@ -46,7 +47,7 @@ def remaining(call: Call, rank_rule: str, varies: tuple[Variation, ...]) -> tupl
     return kept if named is None else transposed(kept, named)
 
 
-def of_rows(value: Value) -> tuple[Variation, ...]:
+def of_rows(value: Value | None) -> tuple[Variation, ...]:
     """Why a batch has fewer rows once."""
     found: tuple[Variation, ...] = ()
     for leaf in leaves(value):

@@ -328,7 +328,7 @@ def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location, loo
     given = [arguments[parameter] for parameter in _SIZES[name] if parameter in arguments]
     for position, value in enumerate(given):
         match value:
-            case Static() | Tensor() if number := _changing(value, location, looped):
+            case Static() | Tensor() | Array() if number := _changing(value, location, looped):
                 yield _of_size(number, position, location)
             case Sequence(items=tuple(items)):
                 for axis, item in enumerate(items):
@@ -341,7 +341,7 @@ def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location, loo
 
 def _changing(number: Value | None, location: Location, looped: bool) -> Variation | None:
     """What makes a number another one each time: not a loop that is over, in a function that runs once."""
-    if isinstance(number, Tensor):
+    if isinstance(number, Tensor | Array):
         return next((each for each in number.varies if each.kind == OF_SHAPE), None)
     if not isinstance(number, Static):
         return None

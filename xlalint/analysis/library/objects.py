@@ -25,10 +25,11 @@ from ..domain.values import (
     Structure,
     Tensor,
     TensorMethod,
+    Unknown,
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, RESIZED, is_counted, of_sizes, sized_by, variations_of, varied
+from ..domain.varying_shapes import LAST, RESIZED, is_counted, mapped, of_sizes, sized_by, variations_of, varied
 from ..record import replace
 from . import datasets as pipelines
 from . import tokenizers as texts
@@ -363,12 +364,26 @@ def _object_method(owner: ApiObject, method: str, arguments: Mapping[str, Value]
         case "keras.preprocessing.image.ImageDataGenerator", _:
             return pipelines.images(method, arguments, location) or UNKNOWN
         case "tf.data.Dataset", "as_numpy_iterator":
-            return Sequence("list", None, Array(varies=variations_of(owner)))
+            return Sequence("list", None, _as_arrays(owner.payload or UNKNOWN))
         case "tf.distribute.Strategy", "experimental_distribute_dataset":
             return made.get("dataset", "*0") or UNKNOWN
     if spec := _inverted("methods", key).get(method):
         return build(spec, made)
     return Array() if owner.api.startswith("np.") else STATIC if key == "tf.DType" else UNKNOWN
+
+
+def _as_arrays(element: Value) -> Value:
+    """What a dataset yields as arrays: several, where they are not known to be one."""
+    match element:
+        case Tensor(dtype=dtype, varies=varies):
+            return Array(dtype, varies=varies)
+        case Structure(varies=varies) | Unknown(varies=varies):
+            array = Array(varies=varies)
+            return OneOf((array, Sequence("tuple", None, array)))
+        case Sequence() | Dict():
+            return mapped(element, _as_arrays)
+        case _:
+            return Array(varies=variations_of(element))
 
 
 def _stored(made: Call, owner: ApiObject, lower: bool) -> ApiObject:

@@ -15,6 +15,7 @@ from ..domain.kinds import united
 from ..domain.values import ApiObject, Creation, Sequence, Static, Value, Variation
 from ..domain.varying_shapes import LAYER, variations_of, varied
 from ..files.unit import Location
+from .first_axes import of_rows
 
 _CUDNN_RUNS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
     "keras.layers.LSTM": {
@@ -76,6 +77,7 @@ def after_layer(owner: ApiObject, arguments: Mapping[str, Value], result: Value,
     elif owner.api in ("keras.Model", "keras.Sequential"):
         refused = (layer for layer in held(owner.payload) if layer.api in _names() or is_run_by_cudnn(layer))
         found = united(found, tuple(Variation(LAYER, it.made.location, detail=it.api) for it in refused if it.made))
+        found = united(found, of_rows(next(iter(arguments.values()), None)))  # a model leaves out no example
     return varied(result, found)
 
 

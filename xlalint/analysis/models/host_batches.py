@@ -8,12 +8,13 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.joins import element_of
 from ..domain.kinds import steps_of
-from ..domain.values import UNKNOWN, Array, Sequence, Slice, Static, Value, Variation
+from ..domain.values import UNKNOWN, Array, Dependence, Sequence, Slice, Static, Structure, Tensor, Value, Variation
 from ..domain.varying_shapes import LAST, STEPS
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
+from ..library.first_axes import of_rows
 from ..library.host_sizes import PIECES
 from ..library.local_paths import holds_paths
 from ..record import replace
@@ -113,15 +114,19 @@ def _one_hot(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     match arguments.get(0, "y"):
         case Array(length=length, varies=varies):
             return Array("float", length, tuple(each for each in varies if not each.axis))
+        case Tensor() | Structure() as labels if rows := of_rows(labels):
+            return Tensor(Dependence.VALUE, "float", origin=labels.origin, varies=rows)
         case _:
             return None
 
 
 def _prepared(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
-    """`preprocess_input(x)`: of an array one of the same shape."""
+    """`preprocess_input(x)`: of images as many of the same size."""
     match arguments.get(0, "x"):
         case Array() as images:
             return replace(images, dtype="float")
+        case Structure(tensor=images) | (Tensor() as images):
+            return images.with_(dtype="float")
         case _:
             return None
 

@@ -9,6 +9,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.counts import Count, Rows, fills_batches, is_multiple, minus, rounded, rounded_up, rounds_up
 from ..domain.kinds import as_tensor, is_told, options, rows_of
+from ..domain.row_counts import number_of_rows, rows_in
 from ..domain.values import (
     STATIC,
     ApiObject,
@@ -28,7 +29,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, STEPS, is_counted, of_sizes, rows_in, variations_of
+from ..domain.varying_shapes import LAST, STEPS, is_counted, of_sizes, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.counting import rows
@@ -62,6 +63,8 @@ def _reader(name: str) -> FunctionModel:
             interpreter.emit(frame, HostRead, node, value=value, reader=name, names=dict(frame.env or {}))
             dtype = {"int": "int", "float": "float"}.get(name)
             tensor = as_tensor(value, Dependence.STATIC)
+            if frame.context.kind in NOT_TRACED and name == "int" and (rows := number_of_rows(tensor)):
+                return Static(varies=rows)
             if frame.context.kind is ContextKind.HOST and not frame.context.pipeline:
                 return interpreter.number(frame, node) if frame.python_loop and dtype else STATIC
             if not frame.context.converted or not dtype or not tensor:
