@@ -53,6 +53,7 @@ from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 from xlalint.syntax import nodes as cst
 
+from ._counted import is_formatted_number
 from ._strategies import (
     UNNAMED,
     by_default,
@@ -172,6 +173,23 @@ tf.keras.models.save_model(model, "saved/model")
         ),
         Bad(
             f"""{NODE}
+def checkpoint(fold):
+    return tf.keras.callbacks.ModelCheckpoint(f"checkpoints/fold_{{fold}}", save_weights_only=True)
+
+for fold in range(5):
+    checkpoint(fold)
+model.save_weights(f"checkpoints/last_{{len(model.layers) // 2:02d}}")
+""",
+            [
+                'tf.keras.callbacks.ModelCheckpoint(f"checkpoints/fold_{fold}", save_weights_only=True)',
+                'model.save_weights(f"checkpoints/last_{len(model.layers) // 2:02d}")',
+            ],
+            None,
+            effect=Effect.TPU,
+            why=NEEDED,
+        ),
+        Bad(
+            f"""{NODE}
 model.export("served")
 """,
             ['model.export("served")'],
@@ -270,6 +288,8 @@ model.save_weights(os.path.join(folder, "best.h5"))
 model.save_weights(f"kept/{{folder}}/best.weights.h5")
 for name in glob.glob("kept/*.h5"):
     model.load_weights(name)
+for name in ("first.h5", "second.h5"):
+    model.load_weights(f"kept/{{name}}")
 kept = tf.keras.callbacks.ModelCheckpoint(os.path.join("kept", f"{{folder}}.keras"))
 """,
             None,
@@ -359,20 +379,22 @@ def _kept(step: SetupCall) -> tuple[str, str | None] | None:
 
 def _may_be_of_keras(step: SetupCall, path: Value, node: cst.BaseExpression) -> bool:
     """Whether a file has a name that Keras writes itself, or one of which nobody knows how it ends."""
-    end = usual_path(path) or _end_of(node)
+    end = usual_path(path) or _end_of(node, step)
     if end is not None:
         return end.endswith(BY_KERAS)
     return step.api not in OF_TENSORFLOW and method_of(step) != "export"
 
 
-def _end_of(node: cst.BaseExpression) -> str | None:
-    """The text at the end of a path that is put together: `os.path.join(folder, "model.h5")`."""
+def _end_of(node: cst.BaseExpression, step: SetupCall) -> str | None:
+    """The text at the end of a path that is put together, `os.path.join(folder, "model.h5")`, or of a number there."""
     match node:
         case cst.BinaryOperation(right=last) | cst.Call(args=[*_, cst.Arg(value=last)]):
-            return _end_of(last)
+            return _end_of(last, step)
         case cst.SimpleString() if isinstance(text := node.evaluated_value, str):
             return text
         case cst.FormattedString(parts=[*_, cst.FormattedStringText(value=text)]):
             return text
+        case cst.FormattedString(parts=[*_, cst.FormattedStringExpression() as part]):
+            return "0" if is_formatted_number(part, step.location, step.trail) else None
         case _:
             return None
