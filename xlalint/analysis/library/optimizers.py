@@ -10,6 +10,7 @@ from .api import kind_of
 
 # The methods with which an optimizer takes a step.
 OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
+_ANY: Final = frozenset(("keras.optimizers.Optimizer", "keras.optimizers.legacy.Optimizer"))  # nobody knows which
 
 
 def is_optimizer(value: Value) -> bool:
@@ -26,7 +27,18 @@ def has_state(optimizer: Value) -> bool:
             stateless = api.endswith((".SGD", ".LossScaleOptimizer"))  # the latter as what it wraps
             if made is None or kind_of(api) != "optimizer":
                 return False
+            if api in _ANY:
+                return _is_named(made.location.node)
             return not stateless or (api.endswith(".SGD") and _has_momentum(made.location.node))
+        case _:
+            return False
+
+
+def _is_named(call: cst.CSTNode) -> bool:
+    """Whether `get("adam")` names an optimizer that has state; nobody knows of one by another name."""
+    match call:
+        case cst.Call(args=[cst.Arg(value=cst.SimpleString() as name), *_]):
+            return has_state(Static(name.evaluated_value))
         case _:
             return False
 

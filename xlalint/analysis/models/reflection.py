@@ -36,6 +36,12 @@ from ..program.definitions import DefinedClass
 
 _REGISTERING: Final = tuple(Api(f"keras.{room}.register_keras_serializable") for room in ("saving", "utils"))
 _ANYTHING: Final = ".*"
+# What something of a module is like, whatever its name: each function makes a model, each class one of optimizers.
+_ANY_OF: Final = {
+    "keras.applications": Api("keras.applications.ResNet50"),
+    "keras.optimizers": Api("keras.optimizers.Optimizer"),
+    "keras.optimizers.legacy": Api("keras.optimizers.legacy.Optimizer"),
+}
 _MOST_METHODS: Final = 24  # of an object that is asked for one whose name is not known
 
 
@@ -54,6 +60,8 @@ def _getattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
             return default[0] if isinstance(value, Unknown) and default and isinstance(owner, Instance) else value
         case [ModuleValue(module), *_]:
             return one_of_module(interpreter.project, module)
+        case [Api(name), *_] if name in _ANY_OF:
+            return _ANY_OF[name]
         case [Instance() as owner, *_]:
             names = _either(frame, arguments.nodes[1]) if len(arguments.nodes) > 1 else ()
             if names:
