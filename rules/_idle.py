@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from xlalint.analysis.domain.values import NONE, Scope, Static, Value
+from xlalint.analysis.domain.values import NONE, Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.api import kind_of
@@ -230,10 +230,5 @@ def _plain_under(step: SetupCall) -> Value | None:
     strategy = strategy_in(made.scope) if made is not None else None
     if strategy is None or not is_tpu(strategy):
         return None
-    match step.context.scope:
-        case None:
-            return strategy
-        case Scope(strategy=entered, replica=False) if is_the_same(entered, strategy):
-            return strategy
-        case _:
-            return None
+    scope = step.context.scope
+    return strategy if scope is None or is_the_same(scope.strategy, strategy) else None

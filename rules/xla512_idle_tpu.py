@@ -431,6 +431,15 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
         ),
         Good(
             f"""
+with tf.distribute.MirroredStrategy().scope():
+    model = {MODEL}
+""",
+            None,
+            why="nothing is trained or predicted",
+            target="tpu",
+        ),
+        Good(
+            f"""
 model = {MODEL}
 print(model.predict(tf.ones([8, 3])))
 """,

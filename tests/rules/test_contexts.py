@@ -107,6 +107,12 @@ run(outside, tf.keras.optimizers.SGD())
 """
 
 
+@pytest.mark.parametrize(("entered", "found"), [("strategy.scope()", True), ("places.enter()", False)])
+def test_a_step_in_the_scope_that_no_strategy_runs(entered: str, found: bool) -> None:
+    program = MADE + STEP.replace("run(inside", f"import places\nwith {entered}:\n    run(inside")
+    assert ("XLA512" in {code for code, _ in _told(program)}) == found
+
+
 def test_a_step_that_one_of_two_callers_has_run_elsewhere() -> None:
     """It counts what all callers pass it: a program may choose by one flag what it makes, and which step it takes."""
     assert "XLA512" in {code for code, _ in _told(MADE + STEP)}
