@@ -382,7 +382,8 @@ def counted_in(loop: cst.For) -> frozenset[str]:
 
 
 def is_left_by_count(loop: cst.For, counters: Collection[str | None]) -> bool:
-    """Whether a loop is left after a number of iterations: `if counter >= n: break`, on each way through its body."""
+    """Whether a loop is left after a number of iterations, or in the first one, on each way through its body: `if
+    counter >= n: break`, `break`."""
     return any(_is_left_where(statement, counters) for statement in loop.body.body)
 
 
@@ -391,6 +392,8 @@ def _is_left_where(statement: cst.CSTNode, counters: Collection[str | None]) -> 
     match statement:
         case cst.If(test=cst.Comparison(left=left, comparisons=[one]), body=body):
             return any(map(_leaves, body.body[-1:])) and any(_counts(side, counters) for side in (left, one.comparator))
+        case cst.SimpleStatementLine(body=[*_, last]):
+            return isinstance(last, cst.Break | cst.Return)
         case _:
             return False
 
