@@ -128,11 +128,13 @@ def test_unpacked_sizes_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_batches_that_are_arrays_are_told_of(tmp_path: Path) -> None:
-    rows = "tf.data.Dataset.from_tensor_slices((tf.ones([70, 3]), tf.ones([70, 1]))).batch(32).as_numpy_iterator()"
-    text = LOOP.partition("for ")[0].format(number=0) + f"for x, y in {rows}:\n    step0(SELECTED)\n"
-    for selected, number in {"x": 1, "np.pad(x, ((0, 0), (1, 1)))": 1, "y[:, 0]": 1, "x.mean(0)": 0}.items():
-        (tmp_path / "train.py").write_text(IMPORTS + text.replace("SELECTED", selected), encoding="utf-8")
-        assert sum(one.code == "XLA302" for one in check([tmp_path], Settings()).findings) == number, selected
+    rows = "tf.data.Dataset.from_tensor_slices((tf.ones([70, 3]), tf.ones([70, 1]))).batch(32)"
+    for arrays in (f"{rows}.as_numpy_iterator()", f"tfds.as_numpy({rows})"):
+        text = LOOP.partition("for ")[0].format(number=0) + f"for x, y in {arrays}:\n    step0(SELECTED)\n"
+        for selected, number in {"x": 1, "np.pad(x, ((0, 0), (1, 1)))": 1, "y[:, 0]": 1, "x.mean(0)": 0}.items():
+            text_of = "import tensorflow_datasets as tfds\n" + IMPORTS + text.replace("SELECTED", selected)
+            (tmp_path / "train.py").write_text(text_of, encoding="utf-8")
+            assert sum(one.code == "XLA302" for one in check([tmp_path], Settings()).findings) == number, selected
 
 
 @pytest.mark.compiler

@@ -32,6 +32,7 @@ from ..library import api
 from ..library import datasets as pipelines
 from ..library.dtypes import named_dtype
 from ..library.public_datasets import examples_of, splits_of
+from ..record import replace
 
 _SPLIT: Final = "tensorflow_datasets.Split."
 _BUILDER: Final = "tensorflow_datasets.builder"
@@ -318,10 +319,20 @@ def _parsed_feature(feature: Value, origin: Origin) -> Value:
             return Structure()
 
 
+def _arrays(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`tfds.as_numpy(dataset)`: `dataset.as_numpy_iterator()`."""
+    match arguments.get(0, "dataset"):
+        case ApiObject() as dataset if pipelines.is_dataset(dataset):
+            return interpreter.call(frame, replace(dataset, method="as_numpy_iterator"), Arguments(), node)
+        case _:
+            return None
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     _FEATURE: _feature,
     "tf.io.parse_example": _parsed,
     "tf.io.parse_single_example": _parsed,
+    "tensorflow_datasets.as_numpy": _arrays,
     "tensorflow_datasets.load": _load,
     _BUILDER: _builder,
     **{name: _both_halves(name) for name in pipelines.OF_FOLDERS},
