@@ -80,6 +80,24 @@ model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(2), Shru
 model.compile("sgd", "mse", jit_compile=True)
 model.{run}
 """
+EAGER = """
+import tensorflow as tf
+
+weight = tf.Variable(2.0)
+optimizer = tf.keras.optimizers.SGD()
+optimizer.build([weight])
+
+def train(x):
+    {before}
+    with tf.GradientTape() as tape:
+        y = {inside}[0]
+        loss = tf.reduce_sum(y * weight)
+    optimizer.apply_gradients(zip(tape.gradient(loss, [weight]), [weight]))
+
+for number in range(20):
+    train(tf.fill([4], number + 2.0))
+"""
+SQUARED = "tf.while_loop(lambda a: tf.reduce_sum(a) < 50.0, lambda a: (a * a + tf.abs(weight) + 1.0,), (x,))"
 HELP = "pass maximum_iterations=LIMIT, a Python number that is always enough, or use tf.stop_gradient(..)"
 
 
@@ -172,8 +190,28 @@ def f(x):
             severity=Severity.ERROR,
             why="the weight is trained",
         ),
+        Bad(
+            EAGER.format(before="", inside=SQUARED),
+            [SQUARED],
+            Runs(),
+            effect=Effect.FAILS,
+            severity=Severity.WARNING,
+            target="tpu",
+            why="eager code works; for a TPU the step has to be compiled",
+        ),
     )
     good = (
+        Good(
+            EAGER.format(before=f"x = {SQUARED}[0]", inside="[x]"),
+            Runs(),
+            target="tpu",
+            why="the tape does not record the loop",
+        ),
+        Good(
+            EAGER.format(before="", inside=SQUARED),
+            Runs(),
+            why="eager code, which nobody compiles",
+        ),
         Good(
             FIT.format(loop=OF_LABELS),
             Runs(),

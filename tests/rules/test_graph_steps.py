@@ -55,6 +55,34 @@ def test_a_step_of_a_plain_function_is_judged_for_a_target(tmp_path: Path, targe
     assert {one.severity for one in found} <= {Severity.WARNING}
 
 
+EAGER: Final = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD()
+
+def train(data):
+    for x in data:
+        tf.print("before the step")
+        with tf.GradientTape() as tape:
+            tf.print("in the step")  # flagged
+            loss = tf.reduce_mean(model(x))
+        tf.print("behind the step")
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+
+train([tf.ones([4, 2])] * 30)
+"""
+
+
+@pytest.mark.parametrize("target", ["tpu", None])
+def test_what_a_tape_records_line_by_line_is_judged_for_a_target(tmp_path: Path, target: str | None) -> None:
+    (tmp_path / "m.py").write_text(EAGER, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings(target=target)).findings if one.code == "XLA403"]
+    lines = {number for number, line in enumerate(EAGER.splitlines(), 1) if line.endswith(MARK)}
+    assert {one.span.line for one in found} == (lines if target else set())
+    assert {one.severity for one in found} <= {Severity.WARNING}
+
+
 def test_what_a_compiled_function_runs_as_well_is_an_error(tmp_path: Path) -> None:
     shared = """
 @tf.function(jit_compile=True)

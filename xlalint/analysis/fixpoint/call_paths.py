@@ -192,7 +192,8 @@ def entered_by_host(roots: Iterable[Summary]) -> dict[Summary, None]:
 
 
 def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
-    """What the host does to what is compiled, wherever it stands, each with the shortest trail to it."""
+    """What the host does to what is compiled, wherever it stands, and what stands in its own steps of training, which a
+    target would compile, each with the shortest trail to it."""
     seen, everything, training = set(roots), reached_from(roots), that_train(roots)
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     repeated = reached_from(
@@ -208,7 +209,7 @@ def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
         following: list[tuple[Summary, CallPath | None]] = []
         for summary, trail in pending:
             for event in summary.events:
-                if event.of_host:
+                if event.of_host or (event.context.eager and summary.context.kind is ContextKind.HOST):
                     told = replace(event, trail=trail)
                     if isinstance(told, CallOwnCompiled) and summary in repeated:
                         told = replace(told, again=True)

@@ -69,8 +69,8 @@ from .asked_backends import as_keras, as_taken, as_traced, made_by_tensorflow, r
 from .contexts import HOST, NOT_TRACED, PIPELINE, Context, ContextKind, Tracing
 from .counting import counted_arguments
 from .dimensions import report_bounded
-from .eager_steps import as_differentiated, report_eager_model
-from .events import ApiCall, HostRead
+from .eager_steps import as_differentiated, report_eager_model, report_in_step
+from .events import HostRead
 from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Entry, Frame, note_size
 from .host_reads import MAKE_CONSTANTS, report_constant, report_elsewhere, report_filled_in, report_host_read
@@ -224,7 +224,7 @@ class Calls(Interpreter):
             # What a partial or an unpacked dict passes has no syntax of its own: the call stands for it.
             nodes = {parameter: nodes.get(parameter, node) for parameter in bound}
             passed = {"arguments": bound, "argument_nodes": nodes}
-            self.emit(frame, ApiCall, node, api=name, result=result, node=node, owner=owner, **passed)
+            report_in_step(self, frame, node, api=name, result=result, node=node, owner=owner, **passed)
 
     def _call_object(self, frame: Frame, owner: ApiObject, arguments: Arguments, node: cst.BaseExpression) -> Value:
         special = self.models.methods.get(f"{owner.api}.__call__")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.values import (
@@ -25,8 +25,8 @@ from ..domain.varying_shapes import GROWN, JOINED, filtered
 from ..files.unit import Location
 from ..library.optimizers import OPTIMIZES
 from ..record import replace
-from .contexts import HOST, Context, ContextKind
-from .events import TakeGradients
+from .contexts import HOST, NOT_TRACED, Context, ContextKind
+from .events import ApiCall, TakeGradients
 from .feeding import passed_values, report_feed
 from .frames import Act, Arguments, Compilation, Frame
 from .interface import Interpreter, method_value
@@ -70,16 +70,31 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
         return context
     if context.kind is ContextKind.GRAPH:
         return _of_graph(context)
-    name = "top-level code" if frame.function is None else f"`{frame.function.qualname}`"
-    if context.kind is ContextKind.OPEN:  # whoever calls it may compile it, or not: its shapes are the same
-        entry = f"a step of {name}, which nothing is seen to call"
-    elif context.kind is ContextKind.HOST:
-        entry = f"a step of {name}, which runs eagerly"
-    else:
+    if context.kind not in NOT_TRACED:
         return context
-    step = replace(context, kind=ContextKind.XLA, autograph=True, entry=entry, eager=True)
+    step = _of_line_by_line(frame)
     report_feed(interpreter, frame, step, _read(frame, node.body), node.items[0], node)
     return step if context.kind is ContextKind.HOST else context
+
+
+def _of_line_by_line(frame: Frame) -> Context:
+    """What runs line by line, as a target would compile it. Whoever calls a function that nothing is seen to call may
+    compile it, or not: its shapes are the same."""
+    name = "top-level code" if frame.function is None else f"`{frame.function.qualname}`"
+    how = "which nothing is seen to call" if frame.context.kind is ContextKind.OPEN else "which runs eagerly"
+    entry = f"a step of {name}, {how}"
+    return replace(frame.context, kind=ContextKind.XLA, autograph=True, entry=entry, eager=True)
+
+
+def report_in_step(interpreter: Interpreter, frame: Frame, node: cst.Call, /, *, api: str, **content: Any) -> None:
+    """Say that a library function is called: what takes the gradient of a step that runs line by line, as a target
+    would compile it with the step."""
+    around = frame.context
+    judged = interpreter.options.target is not None and not around.pipeline and not frame.module.is_test
+    if judged and around.kind is ContextKind.HOST and api.startswith(f"{_TAPE}."):
+        frame.context = _of_line_by_line(frame)
+    interpreter.emit(frame, ApiCall, node, api=api, **content)
+    frame.context = around
 
 
 def report_minimizing(interpreter: Interpreter, frame: Frame, loss: Value | None, node: cst.Call) -> None:
