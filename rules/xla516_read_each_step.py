@@ -42,8 +42,8 @@ the step that computes the value, so the device has nothing to do until the host
 - Reads under a condition, such as every hundredth iteration, and reads behind the loop, once an epoch.
 - Summaries in `with tf.summary.record_if(..)`, which says how often they are written.
 - A compiled function that loops over many steps itself.
-- Information only: loops that need the value to go on, such as an agent that acts in its environment, and functions
-  without a known caller.
+- Information only: loops that need the value to go on, such as an agent that acts in its environment, functions
+  without a known caller, and loops that write nothing but summaries, which the program may record less often.
 - Lengths and shapes, which are known without the device.
 - `Progbar.update(number, [("loss", loss)])` of Keras, which shows what it is passed at most 20 times a second
   (measured), and `logging.debug`, which is mostly off.
@@ -179,8 +179,9 @@ for number, (x, y) in enumerate(data):
 """,
             ["enumerate(data)"],
             Runs(),
-            severity=Severity.WARNING,
+            severity=Severity.INFO,
             target="tpu",
+            why="a summary alone",
         ),
         Bad(
             f"""{SETUP}
@@ -400,7 +401,10 @@ for x, y in data:
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case LoopOfSteps(reads=reads, needed=needed, context=context):
-                quiet = needed or context.kind is ContextKind.OPEN
+                written = all(
+                    reader == "summary" for _, reader in reads
+                )  # where a writer is set, which may record less
+                quiet = needed or written or context.kind is ContextKind.OPEN
                 why = ", which it needs to go on" if needed else ""
                 keras = any(reader.lstrip(".") in RETURNS_TO_HOST for _, reader in reads)
                 yield Draft(
