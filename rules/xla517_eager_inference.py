@@ -172,6 +172,18 @@ for row in rows:
         ),
         Bad(
             f"""{MODEL}
+for number, x in enumerate(data):
+    print(model(x).numpy())
+    if number == 28:
+        break
+""",
+            ["enumerate(data)"],
+            Runs(0),
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
 import numpy as np
 
 model.compile("sgd", "mse")
@@ -216,6 +228,17 @@ for x in data.take(3):
             Runs(0),
             target="tpu",
             why="a few inputs",
+        ),
+        Good(
+            f"""{MODEL}
+for number, x in enumerate(data):
+    print(model(x).numpy())
+    if number == 8:
+        break
+""",
+            Runs(0),
+            target="tpu",
+            why="left after a few inputs",
         ),
         Good(
             f"""{MODEL}

@@ -99,3 +99,35 @@ def test_a_model_that_host_code_calls_for_a_target(name: str, model: str, tmp_pa
     found = check([tmp_path], Settings(target="tpu")).findings
     assert {one.span.line for one in found if one.code == "XLA309"} == marked(text)
     assert not check([tmp_path], Settings()).findings  # nobody asks for XLA
+
+
+REPLAYED: Final = """\
+import numpy as np
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def step(x):
+    return tf.reduce_sum(x)
+
+state = {}
+for number in range(9):
+    state = {}
+    step(state)
+"""
+
+
+@pytest.mark.parametrize(
+    ("begun", "joined", "grows"),
+    [
+        ("tf.zeros([1, 4])", "tf.concat(state, 0)", False),
+        ("[tf.zeros([1, 4])]", "tf.concat(state, 0)", False),
+        ("tf.zeros([1, 4])", "tf.concat([state, tf.ones([1, 4])], 0)", True),
+        ("tf.zeros([1, 4])", "tf.concat((tf.ones([1, 4]), state), axis=0)", True),
+        ("np.zeros([1, 4])", "np.append(state, np.ones([1, 4]), axis=0)", True),
+        ("np.zeros([1, 4])", "np.vstack((state, np.ones([1, 4])))", True),
+    ],
+)
+def test_a_tensor_that_nothing_is_joined_to_stays_as_long(begun: str, joined: str, grows: bool, tmp_path: Path) -> None:
+    (tmp_path / "replay.py").write_text(REPLAYED.format(begun, joined), encoding="utf-8")
+    found = {one.code for one in check([tmp_path], Settings(codes=frozenset(("XLA308", "XLA309")))).findings}
+    assert found == ({"XLA309"} if grows else set())

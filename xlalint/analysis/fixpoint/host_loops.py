@@ -312,12 +312,33 @@ def _is_short(loop: cst.CSTNode) -> bool:
     """Whether a loop is written to run a few times."""
     match loop:
         case cst.For(iter=header):
-            pass
+            if any(_leaves_soon(line, loop.target) for line in loop.body.body):
+                return True
         case cst.ListComp(for_in=clause) | cst.SetComp(for_in=clause) | cst.GeneratorExp(for_in=clause):
             header = clause.iter
         case _:
             return False
     return _is_few(header)
+
+
+def _leaves_soon(line: cst.CSTNode, target: cst.BaseExpression) -> bool:
+    """`if i == 15: break`, with a number that the loop counts."""
+    match line:
+        case cst.If(
+            test=cst.Comparison(
+                left=cst.Name(value=counter),
+                comparisons=[
+                    cst.ComparisonTarget(
+                        operator=cst.Equal() | cst.GreaterThan() | cst.GreaterThanEqual(),
+                        comparator=cst.Integer() as last,
+                    )
+                ],
+            ),
+            body=cst.BaseSuite(body=[*_, cst.SimpleStatementLine(body=[cst.Break()])]),
+        ):
+            return counter in cst.names_in(target) and last.evaluated_value <= _FEW
+        case _:
+            return False
 
 
 def _is_few(iterable: cst.BaseExpression) -> bool:

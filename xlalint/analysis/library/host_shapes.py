@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import leaves
+from ..domain.kinds import leaves, options
 from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import GROWS, ITSELF, MASKED, RESIZED, last_batches, variations_of, varied
 from ..files.unit import Location
@@ -15,6 +15,7 @@ READ: Final = "read"  # from a file: of its own size
 _JOINING: Final = frozenset(
     ("keras.ops.append", "keras.ops.concatenate", "np.append", "np.concatenate", "np.hstack", "np.vstack", "tf.concat")
 )
+_APPENDING: Final = frozenset(("keras.ops.append", "np.append"))  # whose first argument is the tensor, not a list
 _STACKING: Final = frozenset(
     ("np.array", "np.asarray", "np.stack", "tf.constant", "tf.convert_to_tensor", "tf.stack", "keras.ops.stack")
 )
@@ -42,7 +43,7 @@ def shaped(
     """The result of a library's function with the variation that it begins, if it does. `traced`: the call is traced
     into a graph; `looped`: a Python loop is around it; `fed`: a dataset calls it with each of its elements."""
     if name in _JOINING and looped and not traced and not fed:
-        return varied(result, (_joined(arguments, location),))
+        return varied(result, (_joined(name, arguments, location),))
     if name in _RESIZING and not traced and _size_varies(arguments):
         return varied(result, (Variation(RESIZED, location, axis=None),))
     if name in _DECODING and looped and not traced:
@@ -68,20 +69,27 @@ def _is_open(arguments: Mapping[str, Value]) -> bool:
             return False
 
 
-def _joined(arguments: Mapping[str, Value], location: Location) -> Variation:
-    """What is joined in a loop with the outcome of the iteration before grows."""
+def _joined(name: str, arguments: Mapping[str, Value], location: Location) -> Variation:
+    """What is joined in a loop with the outcome of the iteration before grows; not `x = tf.concat(x, 0)`, which puts
+    the tensors of a list side by side, and leaves a tensor as it is."""
     for value in arguments.values():
-        if any(variation.location == location for variation in variations_of(value)):
+        joined = (one for one in options(value) if name in _APPENDING or isinstance(one, Sequence))
+        if any(variation.location == location for one in joined for variation in variations_of(one)):
             return Variation(GROWS, location)
-    return Variation("joined", location, detail=ITSELF if _is_assigned_to_part(location) else "")
+    return Variation("joined", location, detail=ITSELF if _is_assigned_to_part(name, location) else "")
 
 
-def _is_assigned_to_part(location: Location) -> bool:
+def _is_assigned_to_part(name_of: str, location: Location) -> bool:
     """Whether a result is assigned to what is a part of it."""
-    match next(iter(location.unit.around(location.node)), None):
-        case cst.Assign(targets=[cst.AssignTarget(target=target)]):
+    match next(iter(location.unit.around(location.node)), None), location.node:
+        case cst.Assign(targets=[cst.AssignTarget(target=target)]), cst.Call(args=[cst.Arg(value=first), *_]):
             name = location.unit.code(target)
-            parts = (part for part in cst.within(location.node) if isinstance(part, cst.Name | cst.Attribute))
+            whole = None if name_of in _APPENDING else first
+            parts = (
+                part
+                for part in cst.within(location.node)
+                if isinstance(part, cst.Name | cst.Attribute) and part is not whole
+            )
             return any(location.unit.code(part) == name for part in parts)
         case _:
             return False
