@@ -37,6 +37,7 @@ ENDS: Final = {
     ),
     "when its rows are counted, which goes on": (f"i += 1\nif i == size:\n    {FED}\n    batch = []", True),
     "when its rows are counted, which it keeps": (f"i += 1\nif i == size:\n    {FED}\n    i = 0", True),
+    "when what is doubled is large": (f"i *= 2\nif i >= size:\n    {FED}\n    batch, i = [], 1", True),
     "when what is in its rows is counted": (f"i += len(row)\nif i >= size:\n    {FED}\n    batch, i = [], 0", True),
     "the whole of each iteration": (
         f"pair = []\npair.append(row)\npair.append(row)\n{FED.replace('batch', 'pair')}",

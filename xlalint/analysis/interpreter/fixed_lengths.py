@@ -299,11 +299,11 @@ def _counts_by_ones(loop: cst.For | cst.While, counter: str) -> bool:
 def _added(node: cst.CSTNode, counter: str) -> cst.BaseExpression | None:
     """What a statement adds to a number: `i += 1`, `i = i + 1`."""
     match node:
-        case cst.AugAssign(target=cst.Name(value=name), value=value) if name == counter:
+        case cst.AugAssign(target=cst.Name(value=name), operator=cst.AddAssign(), value=value) if name == counter:
             return value
         case cst.Assign(
             targets=[cst.AssignTarget(target=cst.Name(value=name))],
-            value=cst.BinaryOperation(left=cst.Name(value=before), right=value),
+            value=cst.BinaryOperation(left=cst.Name(value=before), operator=cst.Add(), right=value),
         ) if name == before == counter:
             return value
         case _:

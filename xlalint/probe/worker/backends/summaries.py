@@ -15,7 +15,13 @@ from typing import Any, Final
 
 import tensorflow as tf  # type: ignore[import-untyped]
 from tensorflow.python.ops import summary_ops_v2  # type: ignore[import-untyped]
-from tensorflow.python.summary.tb_summary import TBNotInstalledError  # type: ignore[import-untyped]
+
+try:
+    from tensorflow.python.summary.tb_summary import (  # type: ignore[import-untyped]
+        TBNotInstalledError as _NotInstalled,
+    )
+except ImportError:  # an older TensorFlow, which comes with TensorBoard
+    _NotInstalled = ImportError
 
 _KINDS: Final = ("audio", "histogram", "image", "scalar", "text", "write")
 
@@ -44,7 +50,7 @@ def _written(plain: Callable[..., Any]) -> Callable[..., Any]:
         with nullcontext() if summary_ops_v2.has_default_writer() else _writer().as_default():
             try:
                 return plain(*given.args, **given.kwargs)
-            except TBNotInstalledError:
+            except _NotInstalled:
                 name, data, *_ = given.arguments.values()
                 return summary_ops_v2.write(name, data, given.arguments.get("step"))
 
