@@ -9,21 +9,25 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from glob import escape, glob
+from importlib.util import find_spec
 from typing import Any, Final
 
-# By package, the module with the function that fetches files, which the models look up there.
-_FETCHING: Final = {"keras": "keras.src.utils.file_utils", "tf_keras": "tf_keras.src.utils.data_utils"}
+# By package, the module with the function that fetches files, which the models look up there: that of Keras 3, of 2.
+_FETCHING: Final = {
+    "keras": ("keras.src.utils.file_utils", "keras.src.utils.data_utils"),
+    "tf_keras": ("tf_keras.src.utils.data_utils",),
+}
 
 _lacking: dict[str, None] = {}
 
 
 def keep_what_models_are_made_with() -> None:
     """From now on a model of Keras is made without weights that cannot be fetched."""
-    for package, place in _FETCHING.items():
+    for package, places in _FETCHING.items():
         library = sys.modules.get(package)
         if library is None or library.__name__ != package:  # Keras 2 under another's name
             continue
-        module: Any = importlib.import_module(place)
+        module: Any = importlib.import_module(next(place for place in places if find_spec(place) is not None))
         module.get_file = library.utils.get_file = _fetching(module.get_file)
         library.Model.load_weights = _loading(library.Model.load_weights)
 
