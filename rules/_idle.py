@@ -96,24 +96,16 @@ def unused(made: Sequence[SetupCall], steps: Sequence[SetupCall]) -> Iterator[Dr
     if any(_uses_scope(step) or _places(step) for step in steps):
         return
     later = [step for step in steps if step.order > made[0].order]
-    trained = next(filter(_trains_outside, later), None)
-    predicts = next(filter(_predicts_outside, later), None)
-    if trained is not None:
-        yield Draft(
-            "the TPU of this strategy does nothing: the model is created, and trained, outside its scope",
-            Effect.TPU,
-            "create model and optimizer in `with strategy.scope():`, and have `fit` or `strategy.run(step, ..)` train",
-            location=made[0].location,
-            notes=(DraftNote(trained.location, "this trains without the strategy"),),
-        )
-    elif predicts is not None:
-        yield Draft(
-            "the TPU of this strategy does nothing: the model is created, and predicts, outside its scope",
-            Effect.TPU,
-            "create the model in `with strategy.scope():`",
-            location=made[0].location,
-            notes=(DraftNote(predicts.location, "this runs without the strategy"),),
-        )
+    for outside, does, help, note in _WITHOUT:
+        if (step := next(filter(outside, later), None)) is not None:
+            yield Draft(
+                f"the TPU of this strategy does nothing: the model is created, and {does}, outside its scope",
+                Effect.TPU,
+                help,
+                location=made[0].location,
+                notes=(DraftNote(step.location, note),),
+            )
+            return
 
 
 def _uses_scope(step: SetupCall) -> bool:
@@ -232,3 +224,20 @@ def _plain_under(step: SetupCall) -> Value | None:
         return None
     scope = step.context.scope
     return strategy if scope is None or is_the_same(scope.strategy, strategy) else None
+
+
+# What runs outside of a strategy: what is said of it, what to write, and the note at the call. The first that is found.
+_WITHOUT: Final = (
+    (
+        _trains_outside,
+        "trained",
+        "create model and optimizer in `with strategy.scope():`, and have `fit` or `strategy.run(step, ..)` train",
+        "this trains without the strategy",
+    ),
+    (
+        _predicts_outside,
+        "predicts",
+        "create the model in `with strategy.scope():`",
+        "this runs without the strategy",
+    ),
+)
