@@ -33,6 +33,7 @@ from ..program.decorators import is_wrapped
 from ..program.parameter_uses import Unconvertible, closed_over
 from ..program.project import Project
 from ..record import replace
+from .called_by_hand import is_called_by_hand
 from .changed_arguments import Changes, changed_like, changes_of, passed_as
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .decorated_scopes import scope_around
@@ -108,7 +109,7 @@ class Functions(Interpreter):
             elif isinstance(value.compiled, Compilation) and value.compiled.static is not None:
                 report_jax_call(self, frame, value, arguments, node)
                 report_jax_own_call(self, frame, value, node)
-            if value.compiled is not None:
+            if value.compiled is not None or is_called_by_hand(frame, value, arguments):
                 (self.piped if context.pipeline else self.called)[value.function.identity] = value.function
         if isinstance(value.compiled, Compilation) and value.compiled.gradient:
             return self._split_gradient(frame, summary.value, node)
