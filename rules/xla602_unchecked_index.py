@@ -403,7 +403,7 @@ dataset = tf.data.Dataset.range(4).map(look)
 
     def _indexed(self, event: ApiCall, parameter: str) -> Iterator[Draft]:
         tensor = as_tensor(event.arguments[parameter]) if parameter in event.arguments else None
-        if tensor is None or event.context.kind is not ContextKind.XLA:
+        if tensor is None or tensor.dtype == "bool" or event.context.kind is not ContextKind.XLA:
             return
         node = event.argument_nodes[parameter]
         origin = self._provenance.made(event.location.unit, node)

@@ -613,3 +613,23 @@ class Waves(tf.keras.layers.Layer):
 
 def test_a_constant_is_made_of_what_is_no_tensor(tmp_path: Path) -> None:
     assert {line for line, _ in flagged(tmp_path, CONVERTED)} == marked(CONVERTED)
+
+
+MASKS: Final = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def f(x, ids):
+    return tf.gather(x, ids) + tf.gather(x, x > 0)
+
+@tf.function(jit_compile=True)
+def g(x, ids):
+    return tf.gather(x, tf.cast(ids > 0, tf.int32) + ids)  # flagged
+
+f(tf.ones([3]), tf.constant([True, False, True]))
+g(tf.ones([3]), tf.constant([1, 0, 1]))
+"""
+
+
+def test_a_mask_is_no_index_and_tensorflow_refuses_it_everywhere(tmp_path: Path) -> None:
+    assert {line for line, _ in flagged(tmp_path, MASKS)} == marked(MASKS)
