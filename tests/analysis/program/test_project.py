@@ -173,3 +173,25 @@ def test_tests_in_a_folder_of_the_name_of_the_package_import_the_package(tmp_pat
     )
     found = [Path(one.path) for one in check([tmp_path], Settings(include_host=True)).findings]
     assert found == [tmp_path / "nets" / "layers.py"]
+
+
+@pytest.mark.parametrize("written", ["from nets.blocks.layers import first", "from nets.blocks import layers"])
+@pytest.mark.parametrize(("inner", "found"), [((), True), (("nets",), False)], ids=["alone", "beside a package"])
+def test_a_program_may_name_the_folder_of_its_repository(
+    written: str, inner: tuple[str, ...], found: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in (".git", "blocks", *inner):
+        (tmp_path / "nets" / folder).mkdir(parents=True)
+    for folder in inner:
+        (tmp_path / "nets" / folder / "__init__.py").touch()
+    layers = tmp_path / "nets" / "blocks" / "layers.py"
+    layers.write_text("def first(x):\n    return x.numpy()\n", encoding="utf-8")
+    called = "first" if written.endswith("first") else "layers.first"
+    (tmp_path / "nets" / "train.py").write_text(
+        f"import tensorflow as tf\n{written}\n\n\n@tf.function(jit_compile=True)\ndef step(x):\n    return {called}(x)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path / "nets")
+    assert [(one.code, Path(one.path).name) for one in check(["."], Settings()).findings] == [
+        ("XLA106", "layers.py")
+    ] * found

@@ -347,7 +347,15 @@ class Files:
         """The file of a module below the nearest of the folders around one that has it: where nothing shows from where
         a program is started, since its folders have no `__init__.py` or all of them have one."""
         found = (self.find(folder, name) for folder in self._folders_around(beside) if folder != beside)
-        return next((path for path in found if path is not None), None)
+        return next((path for path in found if path is not None), None) or self._find_inside(name, beside)
+
+    def _find_inside(self, name: str, beside: Path) -> Path | None:
+        """The file of a module whose name begins with that of the outermost of the folders around one: it is started
+        beside that folder, where nothing else may be looked for."""
+        outermost = self._folders_around(beside)[-1]
+        first, _, inside = name.partition(".")
+        named = first == outermost.name and bool(inside) and self.lacks(str(outermost), first)
+        return self.find(outermost, inside) if named else None
 
     def sought(self, folder: str, name: str) -> str | None:
         """The same, for whom it is not noted: who compares what was noted before."""
