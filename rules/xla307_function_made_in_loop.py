@@ -33,7 +33,7 @@ what `functools.partial`, `jax.grad` or `jax.vmap` return. The same holds for wh
 ## Not flagged
 - A function that is created once and called in a loop.
 - A function created under a condition, as caches do, and a factory that is called once.
-- A function that a loop creates together with a model or an optimizer, of which each needs its own.
+- A function that a loop, or a caller, creates together with a model or an optimizer, of which each needs its own.
 - A function that creates its step and then loops over batches, if it is called once, or creates a model as well.
 
 ## Fix safety
@@ -157,6 +157,40 @@ for _ in range(4):
             Runs(4),
             severity=Severity.WARNING,
             why="a factory that each epoch calls",
+        ),
+        Bad(
+            """
+def make(scale):
+    @tf.function(jit_compile=True)
+    def step(x):
+        return x * scale
+
+    return step
+
+def evaluate(x):
+    step = make(2.0)
+    return step(x)
+
+for _ in range(4):
+    evaluate(tf.ones([3]))
+""",
+            ["make(2.0)"],
+            Runs(4),
+            severity=Severity.WARNING,
+            why="a factory of which each evaluation calls the result once",
+        ),
+        Bad(
+            f"""{MODEL}
+def evaluate(net, x):
+    apply = tf.function(net, jit_compile=True)
+    return apply(x)
+
+for _ in range(4):
+    evaluate(model, tf.ones([2, 4]))
+""",
+            ["tf.function(net, jit_compile=True)"],
+            Runs(4),
+            severity=Severity.WARNING,
         ),
         Bad(
             f"""{MODEL}
@@ -315,6 +349,51 @@ for _ in range(2):
 """,
             Runs(2),
             why="each function is for another model",
+        ),
+        Good(
+            """
+import keras
+
+def build():
+    return keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+
+def train(model, batches):
+    @tf.function(jit_compile=True)
+    def step(x):
+        return tf.reduce_sum(model(x))
+
+    for x in batches:
+        step(x)
+
+def fold(batches):
+    model = build()
+    train(model, batches)
+
+for _ in range(2):
+    model = build()
+    train(model, [tf.ones([4, 3]), tf.zeros([4, 3])])
+for _ in range(2):
+    fold([tf.ones([4, 3]), tf.zeros([4, 3])])
+""",
+            Runs(4),
+            why="each function is for another model, which the loop or its caller makes",
+        ),
+        Good(
+            """
+def double(x):
+    return x * 2.0
+
+def make():
+    step = tf.function(double, jit_compile=True)
+    step(tf.ones([3]))
+    return step
+
+step = make()
+for _ in range(4):
+    step(tf.ones([3]))
+""",
+            Runs(1),
+            why="it is handed on as well",
         ),
         Good(
             """

@@ -42,7 +42,8 @@ MAINS: Final = {
         "",
     ),
     "a tensor in a step": (
-        "model = Outer()\n@tf.function(jit_compile=True)\ndef step(x):\n    return model.call(x, x[0])\nstep(tf.ones(4))",
+        "model = Outer()\n@tf.function(jit_compile=True)\n"
+        "def step(x):\n    return model.call(x, x[0])\nstep(tf.ones(4))",
         FLAGGED,
     ),
     "a tensor": ("print(Outer().call(tf.ones([1, 4]), tf.reduce_sum(tf.ones(3))))", FLAGGED),

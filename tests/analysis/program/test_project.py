@@ -188,7 +188,8 @@ def test_a_program_may_name_the_folder_of_its_repository(
     layers.write_text("def first(x):\n    return x.numpy()\n", encoding="utf-8")
     called = "first" if written.endswith("first") else "layers.first"
     (tmp_path / "nets" / "train.py").write_text(
-        f"import tensorflow as tf\n{written}\n\n\n@tf.function(jit_compile=True)\ndef step(x):\n    return {called}(x)\n",
+        f"import tensorflow as tf\n{written}\n\n\n"
+        f"@tf.function(jit_compile=True)\ndef step(x):\n    return {called}(x)\n",
         encoding="utf-8",
     )
     monkeypatch.chdir(tmp_path / "nets")

@@ -36,6 +36,18 @@ def reached_from(roots: Iterable[Summary], ends: Callable[[Summary], bool] | Non
     return seen
 
 
+def _reached_with(roots: Iterable[Summary]) -> set[Summary]:
+    """The same, but for what is called for another model or optimizer by each run of its caller."""
+    pending = list(roots)
+    seen = set(pending)
+    while pending:
+        summary = pending.pop()
+        following = {callee for _, callee in summary.calls} - summary.equips - seen
+        seen |= following
+        pending.extend(following)
+    return seen
+
+
 def calls_from(roots: Iterable[Summary]) -> dict[object, list[tuple[Summary, Summary]]]:
     """How each function is called by what these lead to, but for tests, by identity: each time the caller, and what is
     called."""
@@ -196,12 +208,9 @@ def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
     target would compile, each with the shortest trail to it."""
     seen, everything, training = set(roots), reached_from(roots), that_train(roots)
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
-    repeated = reached_from(
-        [
-            *(callee for summary in everything for callee in summary.looped),
-            *(root for root in roots if root.function is not None and _is_of_callback(root.function)),
-        ]
-    )
+    callbacks = [root for root in roots if root.function is not None and _is_of_callback(root.function)]
+    repeated = reached_from([*(callee for summary in everything for callee in summary.looped), *callbacks])
+    for_the_same = _reached_with([*(callee for summary in everything for callee in summary.repeats), *callbacks])
     # What is compiled beside a training and does not train, an evaluation say.
     evaluating = functions_of(everything).keys() - functions_of(training).keys()
     beside = {summary for summary in reached_from(root for root in roots if root in training) if not summary.trains}
@@ -211,7 +220,7 @@ def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
             for event in summary.events:
                 if event.of_host or (event.context.eager and summary.context.kind is ContextKind.HOST):
                     told = replace(event, trail=trail)
-                    if isinstance(told, CallOwnCompiled) and summary in repeated:
+                    if isinstance(told, CallOwnCompiled) and summary in for_the_same:
                         told = replace(told, again=True)
                     elif isinstance(told, FeedCompiled) and told.single and summary in repeated:
                         told = replace(told, single=False, often=True)

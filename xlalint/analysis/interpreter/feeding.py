@@ -10,7 +10,6 @@ from ...syntax import nodes as cst
 from ..domain.kinds import holds_text
 from ..domain.values import (
     Api,
-    ApiObject,
     ClassValue,
     Dict,
     FunctionValue,
@@ -35,6 +34,7 @@ from .events import CallOwnCompiled, FeedCompiled, FeedForeign, FeedText, MakeCo
 from .fixed_lengths import is_as_long, is_emptied_when_due
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter
+from .other_models import is_trained, makes_model
 
 # What varies because a loop goes on.
 _OF_LOOPS: Final = frozenset(("counter", "cut", "drawn", GROWN, MASKED, "number", READ, "sized"))
@@ -67,6 +67,26 @@ def report_compilation(
     elif in_loop and loop is not None:
         context = Context(ContextKind.GRAPH, True, "a function of which a graph is made")
         interpreter.emit_on_host(frame, MakeCompiled, node, context, arguments={}, in_loop=True)
+    if not (later or looped or frame.guards or makes_model(frame)) and _is_only_called(frame, node):
+        context = Context(ContextKind.XLA if jit else ContextKind.GRAPH, True, "a function that XLA compiles")
+        interpreter.emit_on_host(frame, CallOwnCompiled, node, context, again=False)
+
+
+def _is_only_called(frame: Frame, making: cst.CSTNode) -> bool:
+    """Whether a function gives what a call makes a name, and does nothing with that but call it."""
+    if frame.function is None or not isinstance(frame.function.node, cst.FunctionDef):
+        return False
+    statement = next(frame.unit.around(making), None)
+    match statement:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name) as target)], value=value):
+            if value is not making or name in frame.globals | frame.nonlocals:
+                return False
+        case _:
+            return False
+    parts = list(cst.within(frame.function.node.body))
+    called = {part.func for part in parts if isinstance(part, cst.Call)}
+    uses = [part for part in parts if isinstance(part, cst.Name) and part.value == name and part is not target]
+    return bool(uses) and called.issuperset(uses)
 
 
 def _loop_around(unit: Unit, node: cst.CSTNode) -> cst.For | cst.While | None:
@@ -90,7 +110,7 @@ def _makes_model_in(interpreter: Interpreter, frame: Frame, loop: cst.For | cst.
     inside = frame if frame.env or frame.parent is not None else interpreter.module_frame(frame.module)
     for part in cst.within(loop.body):
         match part:
-            case cst.AssignTarget(target=cst.Name() as name) if _is_trained(interpreter.evaluate(inside, name)):
+            case cst.AssignTarget(target=cst.Name() as name) if is_trained(interpreter.evaluate(inside, name)):
                 return True
             # What stands behind it in the loop, where that has not been executed yet.
             case cst.Call(func=cst.Name() | cst.Attribute() as called):
@@ -172,9 +192,9 @@ def report_own_call(interpreter: Interpreter, frame: Frame, value: FunctionValue
         )  # `tf.function(f, jit_compile=True)(x)`
     elif value.scope is frame and function.stretch is None:
         location = function.label
-    elif frame.python_loop and isinstance(node, cst.Call):
+    elif isinstance(node, cst.Call) and not makes_model(frame):
         location = _making(frame, value, node.func)
-    if location is None or frame.guards or (frame.python_loop and _makes_model(frame)):
+    if location is None or frame.guards or (frame.python_loop and makes_model(frame)):
         return
     itself = isinstance(value.compiled, Compilation) and value.compiled.jit
     kind, entry = ContextKind.XLA if itself else ContextKind.GRAPH, "a function that XLA compiles"
@@ -185,7 +205,7 @@ def _report_made_in_loop(interpreter: Interpreter, frame: Frame, value: Function
     """A loop has a function of the project make a compiled one, `step = make_step(model)`, in each iteration."""
     scope = value.scope
     made = isinstance(scope, Frame) and any(summary is scope.summary for _, summary in frame.summary.calls)
-    if not made or _makes_model(scope):
+    if not made or makes_model(scope):
         return
     for making in _makings(frame.unit, node):
         loop = _loop_around(frame.unit, making)
@@ -227,23 +247,6 @@ def _making(frame: Frame, value: FunctionValue, called: cst.BaseExpression) -> L
             ) if name == called.value:
                 return Location(frame.unit, making)
     return None
-
-
-def _makes_model(frame: Frame) -> bool:
-    """Whether a function makes a model or an optimizer, beside those that it is passed."""
-    own = ((name, value) for name, value in (frame.env or {}).items() if value is not frame.summary.given.get(name))
-    return any(_is_trained(value) for _, value in own)
-
-
-def _is_trained(value: Value) -> bool:
-    """Whether it is a model or an optimizer, whose variables one compiled function has."""
-    match value:
-        case ApiObject(name_of):
-            return api.kind_of(name_of) in ("model", "optimizer")
-        case Instance(cls):
-            return cls.is_keras("model")
-        case _:
-            return False
 
 
 def report_foreign_tensors(

@@ -47,6 +47,7 @@ from .host_code import is_plain
 from .interface import Interpreter, Models, Options
 from .jax_compilations import report_jax_call, report_jax_own_call
 from .kept import report_cached
+from .other_models import note_call
 from .traced_builds import report_traced_build
 from .trainer_steps import report_own_step
 
@@ -99,8 +100,8 @@ class Functions(Interpreter):
             if not value.function.module.written:
                 outside, place = _outside(frame, node)
                 outside.summary.calls.append((Location(outside.unit, place), summary))
-                if frame.python_loop and frame.context.kind in NOT_TRACED:
-                    outside.summary.looped.add(summary)
+                if frame.context.kind in NOT_TRACED:
+                    note_call(outside, summary, value, arguments, place, looped=frame.python_loop > 0)
             if isinstance(value.compiled, Compilation) and self._is_compiled(value.compiled):
                 given = _with_partial(value, arguments)
                 report_compiled_call(self, frame, value.compiled, given, node, value.function.identity)
