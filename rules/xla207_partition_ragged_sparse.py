@@ -14,8 +14,8 @@ Measured with TensorFlow 2.21 on a CPU.
 - `tf.dynamic_stitch` of the parts, `tf.ragged.stack_dynamic_partitions`, `tf.ragged.row_splits_to_segment_ids` and
   `tf.ragged.segment_ids_to_row_splits` recompile for every new content. The TPU compiler (2.20) refuses the last three
   under a strategy, which compiles by shapes alone.
-- `tf.ragged.range`, `tf.RaggedTensor.to_tensor`, `to_sparse`, `tf.concat` and `tf.map_fn` of ragged tensors, and most
-  of `tf.sparse` have no XLA kernel.
+- `tf.ragged.range`, `tf.RaggedTensor.to_tensor`, `to_sparse`, `tf.concat` and `tf.map_fn` of ragged tensors, or to
+  ragged tensors (`fn_output_signature=tf.RaggedTensorSpec(..)`), and most of `tf.sparse` have no XLA kernel.
 - XLA folds a partition by constants and gives the parts static shapes.
 
 ## Example
@@ -46,11 +46,12 @@ Everything else is shown only. `tf.where` computes both sides for all elements.
 - https://github.com/tensorflow/tensorflow/issues/86043
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 
-from xlalint.analysis.domain.kinds import as_tensor
-from xlalint.analysis.domain.values import UNKNOWN, ApiObject, Structure, Unknown
+from xlalint.analysis.domain.kinds import as_tensor, leaves
+from xlalint.analysis.domain.values import UNKNOWN, ApiObject, Structure, Unknown, Value
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.partitions import partitioned
@@ -89,8 +90,22 @@ class PartitionRaggedSparse(Rule):
     code = "XLA207"
     name = "partition-ragged-sparse"
     handles = (ApiCall, Consume)
-    apis = frozenset((*CUT_BY, *COMPILED_AGAIN)) | names_lacking("XLA207")
+    apis = frozenset((*CUT_BY, *COMPILED_AGAIN, "tf.map_fn")) | names_lacking("XLA207")
     bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    rows = tf.map_fn(lambda row: row[:2], x, fn_output_signature=tf.RaggedTensorSpec([None], tf.float32))
+    return rows.values
+""",
+            ["tf.map_fn(lambda row: row[:2], x, fn_output_signature=tf.RaggedTensorSpec([None], tf.float32))"],
+            Fails("No registered 'TensorListReserve' OpKernel"),
+            inputs=("f32[3, 4]",),
+            effect=Effect.FAILS,
+            severity=Severity.ERROR,
+            help="a dense tensor",
+        ),
         Bad(
             """
 class L(tf.keras.layers.Layer):
@@ -228,6 +243,15 @@ def f(x):
     good = (
         Good(
             """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.map_fn(lambda row: row[:2], x, fn_output_signature=tf.TensorSpec([2], tf.float32))
+""",
+            inputs=("f32[3, 4]",),
+            why="each row is as long",
+        ),
+        Good(
+            """
 class L(tf.keras.layers.Layer):
     def build(self, shape):
         self.w = self.add_weight(shape=(shape[-1], 2), initializer="ones")
@@ -330,6 +354,9 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(parts)
                     message = f"the shape of `{brief(event.location.node)}` depends on data; {NAMED}"
                     rewrite = partial(partitioned, event) if api == "tf.dynamic_partition" else None
                     yield from self._shapes.begin(event.location, message, _whole(event), rewrite=rewrite)
+            case ApiCall(api="tf.map_fn", arguments=arguments) if _is_ragged(arguments):
+                message = f"`{brief(event.location.node)}` makes a list of ragged tensors, for which XLA has no kernel"
+                yield Draft(message, Effect.FAILS, DENSE, at_most=worst(event))
             case ApiCall() if not _is_only_asked(event) and (missing := missing_in(event, self.code, self.tensorflow)):
                 message = f"`{brief(event.location.node)}`: {lacking(missing, self.tensorflow)}"
                 yield Draft(message, Effect.FAILS, DENSE, at_most=worst(event))
@@ -344,6 +371,13 @@ def _is_only_asked(event: ApiCall) -> bool:
             return True
         case _:
             return False
+
+
+def _is_ragged(arguments: Mapping[str, Value]) -> bool:
+    """Whether a function is mapped that declares to return a ragged tensor, among others perhaps."""
+    declared = (arguments.get(name, UNKNOWN) for name in ("fn_output_signature", "dtype"))
+    parts = chain.from_iterable(map(leaves, declared))
+    return any(isinstance(part, ApiObject) and part.api == "tf.RaggedTensorSpec" for part in parts)
 
 
 def _whole(event: ApiCall) -> str | None:

@@ -24,6 +24,7 @@ UNSUPPORTED: Final = wording(
 _NAMES: Final = {device: f"the {device.upper()}" for device in tables.DEVICES}
 _COLUMNS: Final = {f"XLA_{device.upper()}_JIT": device for device in tables.DEVICES}
 _TYPE: Final = re.compile(r"\b(?:T\w*|dtype)=(DT_\w+)")
+_LIST_OF_LISTS: Final = "element_dtype=DT_VARIANT"  # a list of lists, or of ragged tensors
 _OF_GRADIENT: Final = re.compile(r"node (?:gradient_tape|gradients)/")  # the nodes of a gradient
 # Operations that several calls make.
 _SHARED: Final = {
@@ -52,6 +53,7 @@ _LIST: Final = (
 _OF_LISTS: Final = (
     Candidate("XLA407", "it is the gradient of a conditional with a loop in it", frozenset(("call gradient",))),
     Candidate("XLA204", "the `tf.TensorArray` has no static size", frozenset(("call TensorArray", "call write"))),
+    Candidate("XLA207", "what `tf.map_fn` puts together are ragged tensors", frozenset(("call map_fn",))),
 )
 _IN_GRADIENT: Final = (
     Candidate("XLA407", "it is the gradient of a call"),
@@ -75,7 +77,7 @@ def operation_error(op: str, device: str, attributes: str | None, node: str = ""
         return _pattern(_TPU_DTYPE, op), f"XLA's kernel for `{op}` on {where} takes complex64, but not complex128."
     if op in _OF_XLA:
         return Pattern(UNSUPPORTED, "", (), _AT_HOME, compiled=True), _MOVED.format(op=op)
-    if dtype == "DT_VARIANT":
+    if dtype == "DT_VARIANT" or (attributes is not None and _LIST_OF_LISTS in attributes):
         return Pattern(UNSUPPORTED, "", _OF_LISTS, _ELSEWHERE, compiled=True), _LIST.format(op=op, where=where)
     if attributes is not None and dtype and _OF_GRADIENT.match(node):
         said = f"The gradient needs `{op}` for {_plain(dtype)}, and XLA's kernel on {where} does not take that."
