@@ -9,7 +9,7 @@ from typing import Final
 from ..analysis.budget import Clock, Work
 from ..analysis.files.troubles import InternalTrouble
 from ..analysis.files.unit import Location, QuotedUnit
-from ..analysis.interpreter.contexts import CallPath, Context, ContextKind, Run, Tracing
+from ..analysis.interpreter.contexts import Context, ContextKind, Run, Tracing
 from ..analysis.interpreter.events import ApiCall, Event, FeedForeign, Program, Setup, SetupCall
 from ..analysis.library import raw_ops
 from ..analysis.library.strategies import is_tpu
@@ -27,7 +27,6 @@ from ..findings.findings import (
     Safety,
     Severity,
     Span,
-    TrailStep,
 )
 from ..fixes.edits import fix_of
 from ..fixes.keras_ops import help_without_tensorflow, without_tensorflow
@@ -56,6 +55,7 @@ from .on_backends import Said, of_all, run_by, said_on_jax
 from .policies import NOTHING_SET, Policy
 from .rule import RAW_OPS, Draft, OnJax, Rule, Told, TpuOutcome, all_rules
 from .severities import GRAVITY, severity_of, unexposed_severity
+from .ways import starts_of, steps
 
 _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 # Where a rewrite differs that is not asked for in every analysis of its function.
@@ -130,7 +130,8 @@ class Candidate:
     turns out to be for TPUs, too, and `on_tpu_alone` where nothing else compiles the program; `withheld`: it says
     nothing where not; `unexposed`: how grave it is where nothing
     shows that XLA compiles the program; `lowered_by`: why it is no more than information, where its program is so;
-    `on_tensorflow`: TensorFlow may run the place, and it is about that; `on_jax`: what it says where JAX runs it."""
+    `on_tensorflow`: TensorFlow may run the place, and it is about that; `on_jax`: what it says where JAX runs it;
+    `starts`: the files that the ways to the place start in."""
 
     gravity: tuple[Severity, int]
     finding: Finding
@@ -142,6 +143,7 @@ class Candidate:
     lowered_by: tuple[str, ...] = ()
     on_tensorflow: bool = True
     on_jax: Said | None = None
+    starts: tuple[str, ...] = ()
 
 
 _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
@@ -255,9 +257,14 @@ class Dispatcher:
                 if told:
                     lowered_by = tuple(reason for reason, holds in _REASONS.items() if all(map(holds, handled)))
                     on_jax = said_on_jax(map(_about_jax, handled), severities.get(rule.code))
-                    on_tensorflow = any(map(_is_on_tensorflow, handled))
                     by_target = {
-                        known: replace(one, lowered_by=lowered_by, on_tensorflow=on_tensorflow, on_jax=on_jax)
+                        known: replace(
+                            one,
+                            lowered_by=lowered_by,
+                            on_tensorflow=any(map(_is_on_tensorflow, handled)),
+                            on_jax=on_jax,
+                            starts=starts_of(one.event for one in handled),
+                        )
                         for known, one in told.items()
                     }
                     silent = replace(next(iter(by_target.values())), withheld=True)
@@ -353,14 +360,13 @@ def gravest_of(
     it is of a file that XLA compiles its program, None: for certain; `ran`: what runs a file."""
     by_rule: dict[tuple[str, Span, str], list[Candidate]] = {}
     for candidate in candidates:
-        of_tpu = exposed is not None and exposed(candidate.finding.path).tpu_alone and candidate.on_tpu_alone
-        candidate = of_tpu or (tpu and candidate.on_tpu) or candidate
+        of = None if exposed is None else _program_of(candidate, exposed)
+        candidate = (of and of.tpu_alone and candidate.on_tpu_alone) or (tpu and candidate.on_tpu) or candidate
         told = None if candidate.withheld else _run_by(candidate, ran(candidate.finding.path))
         if told is None:
             continue
         candidate = told
-        if exposed is not None:
-            of = exposed(candidate.finding.path)
+        if of is not None:
             if is_silent(candidate.lowered_by, of):
                 continue
             candidate = _of_exposure(candidate, of)
@@ -376,6 +382,17 @@ def gravest_of(
         )
         for at_place in by_place.values()
     )
+
+
+def _program_of(candidate: Candidate, exposed: Callable[[str], Exposed]) -> Exposed:
+    """How sure it is that XLA compiles what leads to a place. A file of several programs is of the surest of them;
+    where all of them are here, another one alone may lead to the place."""
+    own = exposed(candidate.finding.path)
+    if not own.whole or own.exposure is Exposure.NONE:
+        return own
+    starts = [exposed(path) for path in candidate.starts]
+    unseen = bool(starts) and all(start.exposure is Exposure.NONE for start in starts)
+    return starts[0] if unseen else own
 
 
 def _weight(candidate: Candidate, exposed: Callable[[str], Exposed] | None) -> tuple[Severity, float]:
@@ -467,7 +484,7 @@ def _finding(
         context=FindingContext(
             event.context.kind.value,
             event.context.autograph,
-            _steps(event.trail),
+            steps(event.trail),
             shown=f"so far it is {event.context.entry}" if event.context.eager else "",
         ),
         help=draft.help or next((one.draft.help for one in handled if one.draft.help), None),
@@ -476,12 +493,3 @@ def _finding(
             (one.event.api for one in handled if isinstance(one.event, ApiCall) and one.event.location == location), ""
         ),
     )
-
-
-def _steps(trail: CallPath | None) -> tuple[TrailStep, ...]:
-    """The frames, outermost first."""
-    steps = []
-    while trail is not None:
-        steps.append(TrailStep(trail.location.path, trail.location.span[0], trail.name))
-        trail = trail.parent
-    return tuple(reversed(steps))
