@@ -124,6 +124,7 @@ def test_what_a_class_above_has_by_default_comes_first(driver: Driver) -> None:
 
 def test_what_cannot_be_called_says_why_and_what_to_write(driver: Driver) -> None:
     assert "returns no tensor (Adam)" in driver("optimizer")["not"]
+    assert "returns no tensor (_BatchDataset)" in driver("batches")["not"]  # whose operations have no kernels
     assert "OSError: there is no such network" in driver("impossible")["not"]
     assert "File format not supported" in driver("Spoilt")["not"]  # a file that is there, but has no weights
     assert "`# xlalint: probe(x: ..)`" in driver("impossible")["not"]

@@ -105,7 +105,9 @@ def keras_modules() -> list[Any]:
 
 
 def is_tensor(value: Any) -> bool:
-    """See `Backend`."""
+    """See `Backend`. A data set, which TensorFlow also calls a tensor, runs beside what is compiled."""
+    if isinstance(value, tf.data.Dataset | tf.data.Iterator):
+        return False
     return bool(tf.is_tensor(value)) or isinstance(value, tf.__internal__.CompositeTensor)
 
 

@@ -23,10 +23,10 @@ _STEPS: Final = ("train_step", "test_step", "predict_step")
 # Keras's own classes: where a class has several of them among its ancestors, the first here says what it is.
 _KINDS: Final = {
     "optimizer": ("optimizers.Optimizer", "optimizers.legacy.Optimizer"),
+    "metric": ("metrics.Metric",),  # a layer, too, in Keras 2
     "model": ("Model",),
     "layer": ("layers.Layer",),
     "loss": ("losses.Loss",),
-    "metric": ("metrics.Metric",),
 }
 
 
