@@ -584,3 +584,12 @@ def whole(x):
     if not tf.reduce_all(tf.equal(x, tf.floor(x))):
         raise ValueError("x must be integral")
     return x + 1.0
+
+
+class Branch:
+    def __init__(self, size: int, parent: Branch | None = None):
+        self.size, self.parent = size, parent
+
+
+def grown(x, branch: Branch):
+    return x * branch.size

@@ -15,7 +15,7 @@ import pytest
 from xlalint.probe.process import Limits, Worker
 from xlalint.probe.protocol import Plan
 from xlalint.probe.target import Target
-from xlalint.probe.worker.code.importing import _is_own
+from xlalint.probe.worker.code.importing import _is_own, load
 from xlalint.probe.worker.code.missing import Missing, MissingError, imported_without
 
 CODE = """
@@ -149,6 +149,26 @@ def test_what_cannot_be_left_out_is_raised(tmp_path: Path, text: str, error: typ
         _imported(tmp_path / "fails.py", text)
     assert type(raised.value) is error
     assert not hasattr(importlib.import_module("math"), "nothing")
+
+
+def test_a_package_comes_before_its_modules_again_after_an_import_that_failed(tmp_path: Path) -> None:
+    files = {
+        "circled/__init__.py": "RATE = 2.0\nfrom . import parts\nimport absent\nfrom .last import doubled",
+        "circled/parts/__init__.py": "",
+        "circled/parts/inner.py": "from circled import RATE\n\n\ndef f(x):\n    return x * RATE",
+        "circled/last.py": "from circled.parts.inner import f\n\n\ndef doubled(x):\n    return f(f(x))",
+    }
+    for name, text in files.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    loaded = load(tmp_path / "circled/parts/inner.py")
+    try:
+        assert (loaded.module.f(1.5), loaded.without) == (3.0, ("absent",))
+    finally:
+        loaded.close()
+        for name in [name for name in sys.modules if name.partition(".")[0] == "circled"]:
+            del sys.modules[name]
 
 
 def test_what_stands_for_it_is_no_array() -> None:

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -122,10 +122,19 @@ def _member(name: str, path: Path, root: Path) -> ModuleType:
         for other in [other for other in sys.modules if other == top or other.startswith(f"{top}.")]:
             del sys.modules[other]
         importlib.invalidate_caches()
+    # An import that failed leaves what a package had imported, without the package: it comes first, as it would.
+    for parent in reversed([*_parents(name)]):
+        importlib.import_module(parent)
     module = importlib.import_module(name)
     if not _is_from(module, path):
         raise ImportError(f"`{name}` is imported from {getattr(module, '__file__', 'elsewhere')}")
     return module
+
+
+def _parents(name: str) -> Iterator[str]:
+    """The packages around a module, the nearest first."""
+    while name := name.rpartition(".")[0]:
+        yield name
 
 
 def _is_from(module: ModuleType, path: Path) -> bool:

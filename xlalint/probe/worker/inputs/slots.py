@@ -128,7 +128,7 @@ def slots_of(
                 )
             )
             hint, several = hints.get(name), tuple(dict.fromkeys(choices))
-            of_tensor = _is_tensor(annotations.get(name), hint)
+            of_tensor = _is_tensor(annotations.get(name), hint, depth)
             of_data = hint is not None and hint.of_data
             slots.append(Slot(name, group, several, positional, is_tensor=of_tensor, of_data=of_data))
     return slots
@@ -145,8 +145,8 @@ def _inherited(function: Callable[..., Any], parameter: inspect.Parameter) -> It
             return
 
 
-def _is_tensor(annotation: Any, hint: Parameter | None) -> bool:
-    known = () if annotation is None else tuple(of_annotation(annotation))
+def _is_tensor(annotation: Any, hint: Parameter | None, depth: int) -> bool:
+    known = () if annotation is None else tuple(of_annotation(annotation, depth))
     return all(isinstance(one, Spec) for one in known) if known else hint is not None and hint.kind == "tensor"
 
 
