@@ -76,7 +76,7 @@ def line_of(text: str) -> int:
         ("Shuffled", ["inputs: f32[4, 4, 4, 4]"]),
         ("Activated.run", ["x: f32[4, 4]"]),
         ("whole", ["x: f32[4, 4] flags"]),
-        ("grown", ["x: f32[4, 4]", "branch: Branch(size: 4)"]),
+        ("grown", ["x: f32[4, 4]", "branch: Branch(size=4)"]),
     ],
 )
 def test_driven_without_help(driver: Driver, qualname: str, inputs: list[str] | None) -> None:

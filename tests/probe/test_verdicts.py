@@ -130,6 +130,13 @@ def test_extreme_values_confirm_what_warns_of_them_only(file: Path) -> None:
     assert statuses(judge(file, found, finding(6))) == [(6, REFUTED)]
 
 
+def test_an_index_that_no_number_leads_to_is_not_out_of_range(file: Path) -> None:
+    index = finding(6, Effect.DIVERGES, code="XLA602", name="unchecked-index")
+    for told, status in (("[0, -2147483648] does not", OPEN), ("-50000 is not in [0, 4)", CONFIRMED)):
+        refused = replace(seen(file, DIVERGES, 6), extreme=True, text=f"indices[0] = {told}")
+        assert statuses(judge(file, outcome(file, refused), index)) == [(6, status)]
+
+
 def test_a_rank_that_eager_execution_takes_bears_out_no_more_than_a_branch(file: Path) -> None:
     refused = replace(seen(file, FAILS, 6), per=SHAPES)
     kernel = finding(6, code="XLA401", name="no-kernel")

@@ -53,6 +53,8 @@ _PER: Final = {"growing-sequence": "shape", "python-argument": "value", "functio
 # Rules about values that decide shapes, whatever kernels the call has for its other arguments.
 _OF_SIZES: Final = frozenset(("size-from-value", "position-from-value"))
 _INDEX: Final = "unchecked-index"  # out of range only where the program may be given such a value
+# What no number, or one that is infinite, is as an index: code that clips all others takes it to no element, either.
+_OF_NO_NUMBER: Final = re.compile(r"-(?:2147483648|9223372036854775808)\b")
 _UNROLLED: Final = "unrolled-loop"  # which speaks of the time that a compilation takes
 _OF_NAMES: Final = re.compile(r"is not a valid (?:root )?scope name")  # which are guessed, too
 _OF_BRANCHES: Final = "XLA1"
@@ -92,6 +94,8 @@ def likeness(finding: Finding, location: Place, observation: Observation, spot: 
     if effect is None or observation.kind not in BEARS_OUT[effect] or outside(location.span, spot):
         return None
     if observation.extreme and (finding.name not in OF_EXTREMES or (finding.name == _INDEX and by_callers(finding))):
+        return None
+    if finding.name == _INDEX and observation.extreme and _OF_NO_NUMBER.search(observation.text):
         return None
     if finding.name == _GROWING and not location.own and not _OF_LOOPS.search(observation.text):
         return None

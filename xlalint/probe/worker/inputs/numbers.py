@@ -13,7 +13,8 @@ SIZE: Final = 4  # of every dimension, as long as nothing speaks against it: equ
 
 # Values that code may not be made for, whole numbers and others: just beyond a small axis, negative, zero or no number,
 # great. Great ones come last: as sizes they may end the process.
-_EXTREME: Final = ((2 * SIZE + 1, 0.0), (-7, -3e9), (0, np.nan), (50_000, 3e9))
+# Those are no greater than integers hold, so that one that is cast to an index stays one.
+_EXTREME: Final = ((2 * SIZE + 1, 0.0), (-7, -5e4), (0, np.nan), (50_000, 5e4))
 _FIRST_EXTREME: Final = 100  # of the numbers of such sets
 _MOST_APART: Final = 16
 
