@@ -35,10 +35,15 @@ def halved(x: tf.Tensor, y, switch):
 
 def four(boxes, size=3, switch=None):
     left, top, right, bottom = boxes
+    sides = []
     some = tf.range(size)
     many = np.mean(boxes)
     rows = some.shape[0]
+    for box in boxes:
+        left += tf.abs(box)
+        sides.append(-box)
     inner(boxes)
+    right += tf.concat(sides)
     return some if switch else left
 
 def inner(boxes):
@@ -174,6 +179,14 @@ def train(x, n):
     n = int(n)
     return four(PASSED)
 """
+LAMBDA = """\
+import tensorflow as tf
+from losses import four
+
+def train(x, several):
+    y = x = tf.abs(several)
+    return tf.keras.layers.Lambda(lambda x: four(NAME))(several)
+"""
 RANGE, NUMPY = _span("tf.range(size)", "some ="), _span("np.mean(boxes)", "many =")
 
 
@@ -235,6 +248,10 @@ def test_what_numpy_is_given(tmp_path: Path, passed: str, status: str) -> None:
     [
         (["left,"], "[x, x, x, x]", {}, False),
         (["left,"], "tf.abs(x)", {}, True),
+        (["left +="], "[x, x, x, x]", {}, False),  # an item of what is passed
+        (["left +="], "tf.abs(x)", {}, True),
+        (["right +="], "[x, x, x, x]", {}, False),  # which is kept in a list
+        (["right +="], "tf.abs(x)", {}, True),
         (["some ="], "x, 3", {"lacking": True, "ops": ("Range",)}, True),  # it has no kernel, whatever it is given
         (["return len", "    inner(b"], "[x, x]", {}, False),  # on the way to another function
         (["return len", "    inner(b"], "tf.abs(x)", {}, True),
@@ -255,8 +272,19 @@ def test_what_only_the_probe_saw_is_told_where_it_holds_for_what_is_passed(
     assert bool(judged(Report((), files_checked=1), [run], {}).findings) is told
 
 
+@pytest.mark.parametrize(("name", "told"), [("x", False), ("y", True)])
+def test_what_a_lambda_is_given_is_not_what_the_function_around_it_calls_so(
+    tmp_path: Path, name: str, told: bool
+) -> None:
+    file = _written(tmp_path, "x")
+    (tmp_path / "step.py").write_text(LAMBDA.replace("NAME", name))
+    line = next(number for number, one in enumerate(_LINES, 1) if "left," in one)
+    run = Run(_target(tmp_path), Outcome(observations=(Observation(FAILS, "it fails", (Spot(str(file), line),)),)))
+    assert bool(judged(Report((), files_checked=1), [run], {}).findings) is told
+
+
 def _target(folder: Path) -> Target:
-    return Target(str(folder / "losses.py"), "four", (20, 26))
+    return Target(str(folder / "losses.py"), "four", (20, 31))
 
 
 def _written(folder: Path, passed: str) -> Path:

@@ -88,16 +88,18 @@ def reads_guess(path: str, span: Span, target: Target, outcome: Outcome) -> bool
 
 
 def passes_guess(path: str, span: Span, target: Target, outcome: Outcome) -> bool:
-    """Whether a stretch of text passes on a parameter that is a tensor by guess, or what comes from one of one number,
-    which may be a size."""
+    """Whether a stretch of text passes on a parameter that is a tensor by guess, or items of one, or what comes from
+    one of one number, which may be a size."""
     function = _driven(path, span, target, outcome)
     if function is None:
         return False
     names = {name for node in _inside(function, span) for name in names_in(node)}
     behind = {name for value in assigned(function, names) for name in names_in(value)}
+    parts = names | {name for filled, value in _appended(function) if filled in names for name in names_in(value)}
+    whole = {name for bound, value in _iterated(function) if bound in parts for name in _bare(value, set())}
     calls = _Calls(path, function, outcome)
     numbers = {name for name, spec in _given_tensors(outcome).items() if not spec.dims}
-    guessed = (names | behind & numbers).intersection(parameters(function))
+    guessed = (names | whole | behind & numbers).intersection(parameters(function))
     return any(calls.leave_open(name) for name in guessed if not _is_annotated(function, name))
 
 
@@ -182,8 +184,23 @@ def _bound(function: PythonFunction) -> Iterator[tuple[str, ast.expr]]:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 yield name, value
+    yield from _iterated(function)
+
+
+def _iterated(function: PythonFunction) -> Iterator[tuple[str, ast.expr]]:
+    """The names that a function binds to the items of something, with that."""
+    for node in ast.walk(function):
+        match node:
             case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
                 yield from ((name, value) for name in names_in(target))
+
+
+def _appended(function: PythonFunction) -> Iterator[tuple[str, ast.expr]]:
+    """The names of lists that a function fills, with what it appends to them."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value]):
+                yield name, value
 
 
 def _is_annotated(function: PythonFunction, name: str) -> bool:
@@ -233,6 +250,8 @@ class _Calls:
     def _is_tensor(self, value: ast.expr, line: int, file: str) -> bool:
         if isinstance(value, ast.Constant) and isinstance(value.value, bool | int | float):
             return self._is_keras_3_loss  # which makes tensors of what it is called with
+        if isinstance(value, ast.Name) and _is_of_lambda(value, file):
+            return False  # whatever the function around the lambda calls so
         return _is_tensor(value, function_around(file, line), file)
 
     @property
@@ -243,6 +262,17 @@ class _Calls:
         if not self.outcome.versions.get("keras", "").startswith(_KERAS_3):
             return False
         return any(_dotted(base, self.path).endswith("losses.Loss") for base in owner.bases)
+
+
+def _is_of_lambda(name: ast.Name, file: str) -> bool:
+    """Whether a name is a parameter of a lambda that it stands in."""
+    place = (name.lineno, name.col_offset)
+    return any(
+        name.id in {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+        and any(isinstance(one, ast.Name) and (one.lineno, one.col_offset) == place for one in ast.walk(node.body))
+        for node in nodes(file)
+        if isinstance(node, ast.Lambda)
+    )
 
 
 def _is_none(node: ast.expr) -> bool:
