@@ -17,6 +17,7 @@ from ..interpreter.frames import Act, Done, Summary
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
 from ..record import Record
+from .call_paths import with_callers
 from .feedback import decides_next, is_of_element, is_of_iteration, trains_on_answers
 from .shared_causes import Nest, one_for_each_cause
 
@@ -67,16 +68,17 @@ class _Reached(Record, eq=False):
 
 def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOfSteps | LoopOfCalls]:
     """The loops in these analyses."""
-    training = _that_train(trails)
-    if not training and not any(done.act in _INTERESTING for summary in trails for done in summary.done):
-        return
-    found: dict[Summary, Sequence[_Reached]] = {}
+    around = _Surroundings()
+    training = _that_train(trails, around)
+    acting = {summary for summary in trails if any(done.act in _INTERESTING for done in summary.done)}
+    leading = with_callers(acting | training.keys(), trails, lambda caller: True)
+    acts = _Acts(training, around)
     told = set[cst.CSTNode]()
     loops: list[Nest] = []
     for summary, trail in trails.items():
-        if summary.context.kind not in NOT_TRACED or summary.context.pipeline:
+        if summary not in leading or summary.context.kind not in NOT_TRACED or summary.context.pipeline:
             continue
-        reached = _reached(summary, training, found, set())
+        reached = acts.of(summary)
         own = (each for each in reached if each.done.act in _INTERESTING and each.is_own)
         keys = dict.fromkeys(each.around[: each.loop] for each in own)
         for key in keys:
@@ -163,41 +165,44 @@ def _is_part_of_model(summary: Summary, call: Location) -> bool:
     return any(place.line > call.line for place in made)
 
 
-def _reached(
-    summary: Summary,
-    training: Mapping[Summary, bool],
-    found: dict[Summary, Sequence[_Reached]],
-    entered: set[Summary],
-) -> Sequence[_Reached]:
-    """What a function does to the device, with what it calls."""
-    if summary in found:
-        return found[summary]
-    if summary in entered:
-        return ()
-    entered.add(summary)
-    reached: dict[tuple[Done, tuple[_Around, ...]], _Reached] = {}
-    for done in summary.done:
-        if done.act is Act.MODEL and _is_part_of_model(summary, done.location):
-            continue
-        around = _around(done.location)
-        reached.setdefault((done, around), _Reached(done, around, len(around), done.location))
-    for location, callee in summary.calls:
-        around = _around(location)
-        if callee.context.kind in NOT_TRACED and callee.traced_apart is None and not callee.serves:
-            for each in _reached(callee, training, found, entered) if not callee.context.pipeline else ():
-                whole = (*around, *each.around)
-                if len(reached) < _MOST:
-                    made = _Reached(each.done, whole, len(around), location)
-                    reached.setdefault((each.done, whole), made)
-        elif training.get(callee) and not callee.context.direct:
-            done = Done(Act.STEP, location)
-            reached.setdefault((done, around), _Reached(done, around, len(around), location))
-    entered.discard(summary)
-    found[summary] = tuple(reached.values())
-    return found[summary]
+class _Acts:
+    """What functions do to the device, each with what it calls. `training`: the compiled analyses that take a step."""
+
+    def __init__(self, training: Mapping[Summary, bool], around: _Surroundings) -> None:
+        self._training, self._around = training, around
+        self._found: dict[Summary, Sequence[_Reached]] = {}
+        self._entered: set[Summary] = set()
+
+    def of(self, summary: Summary) -> Sequence[_Reached]:
+        """What one does; nothing of one that is being looked at, which calls itself."""
+        if summary in self._found:
+            return self._found[summary]
+        if summary in self._entered:
+            return ()
+        self._entered.add(summary)
+        reached: dict[tuple[Done, tuple[_Around, ...]], _Reached] = {}
+        for done in summary.done:
+            if done.act is Act.MODEL and _is_part_of_model(summary, done.location):
+                continue
+            around = self._around.of(done.location)
+            reached.setdefault((done, around), _Reached(done, around, len(around), done.location))
+        for location, callee in summary.calls:
+            around = self._around.of(location)
+            if callee.context.kind in NOT_TRACED and callee.traced_apart is None and not callee.serves:
+                for each in self.of(callee) if not callee.context.pipeline else ():
+                    whole = (*around, *each.around)
+                    if len(reached) < _MOST:
+                        made = _Reached(each.done, whole, len(around), location)
+                        reached.setdefault((each.done, whole), made)
+            elif self._training.get(callee) and not callee.context.direct:
+                done = Done(Act.STEP, location)
+                reached.setdefault((done, around), _Reached(done, around, len(around), location))
+        self._entered.discard(summary)
+        self._found[summary] = tuple(reached.values())
+        return self._found[summary]
 
 
-def _that_train(summaries: Iterable[Summary]) -> dict[Summary, bool]:
+def _that_train(summaries: Iterable[Summary], around: _Surroundings) -> dict[Summary, bool]:
     """The compiled analyses that take a step of training: whether each of their calls takes a single one, or few."""
     found = {summary: True for summary in summaries if summary.trains and summary.context.becomes_graph}
     callers: dict[Summary, list[tuple[Location, Summary]]] = {}
@@ -206,12 +211,12 @@ def _that_train(summaries: Iterable[Summary]) -> dict[Summary, bool]:
             callers.setdefault(callee, []).append((location, summary))
     pending = list(found)
     for summary in found:
-        found[summary] = not any(map(_takes_many, _optimizing(summary)))
+        found[summary] = not any(map(around.takes_many, _optimizing(summary)))
     while pending:
         callee = pending.pop()
         for location, summary in callers.get(callee, ()):
             if summary.context.becomes_graph:
-                single = found[callee] and not _takes_many(location)
+                single = found[callee] and not around.takes_many(location)
                 if summary not in found or (found[summary] and not single):
                     found[summary] = single
                     pending.append(summary)
@@ -226,15 +231,28 @@ def _optimizing(summary: Summary) -> Iterator[Location]:
                 yield Location(summary.function.unit, node)
 
 
-def _takes_many(location: Location) -> bool:
-    """Whether a loop is around a place that is not unrolled: over the elements of a pipeline, or of `tf.range`."""
-    for around in _around(location):
-        match around.node:
-            case cst.For(iter=cst.Call(func=cst.Name("range"))):
-                continue
-            case node if isinstance(node, _LOOPS):
-                return True
-    return False
+class _Surroundings:
+    """The loops and conditions around places, of which many analyses ask."""
+
+    def __init__(self) -> None:
+        self._found: dict[Location, tuple[_Around, ...]] = {}
+
+    def of(self, location: Location) -> tuple[_Around, ...]:
+        """Those in the place's own function, from the outside in."""
+        found = self._found.get(location)
+        if found is None:
+            found = self._found[location] = _around(location)
+        return found
+
+    def takes_many(self, location: Location) -> bool:
+        """Whether a loop is around a place that is not unrolled: over the elements of a pipeline, or of `tf.range`."""
+        for around in self.of(location):
+            match around.node:
+                case cst.For(iter=cst.Call(func=cst.Name("range"))):
+                    continue
+                case node if isinstance(node, _LOOPS):
+                    return True
+        return False
 
 
 def _around(location: Location) -> tuple[_Around, ...]:
