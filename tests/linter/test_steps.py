@@ -46,6 +46,9 @@ def detector():
     inputs = [tf.keras.Input([9, 4]), tf.keras.Input([9, 1])]
     return tf.keras.Model(inputs, Chosen()(inputs))
 """
+LAMBDAS: Final = "import tensorflow as tf\n\n" + NETS[NETS.index("def detect(") :].replace(
+    "Chosen()(", "tf.keras.layers.Lambda(lambda pair: detect(*pair))("
+)
 BUILD: Final = "import tensorflow as tf\n\n" + NETS[NETS.index("def build") : NETS.index("def detector")]
 GRAPH: Final = (
     "import tensorflow as tf\n\n@tf.function\n" + NETS[NETS.index("def detect(") : NETS.index("def detector")]
@@ -98,6 +101,10 @@ INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
         ({"train.py": TRAIN.replace("build", "detector"), "nets.py": NETS, "predict.py": EAGER}, ERROR),
         ({"train.py": TRAIN, "nets.py": NETS, "predict.py": EAGER.replace("()(", "().predict(")}, ERROR),
         ({"train.py": TRAIN, "nets.py": NETS}, ERROR),
+        ({"train.py": TRAIN, "nets.py": LAMBDAS, "predict.py": EAGER}, INFO),
+        ({"train.py": TRAIN.replace("build", "detector"), "nets.py": LAMBDAS, "predict.py": EAGER}, ERROR),
+        ({"train.py": TRAIN, "nets.py": LAMBDAS, "predict.py": EAGER.replace("()(", "().predict(")}, ERROR),
+        ({"train.py": TRAIN, "nets.py": LAMBDAS}, ERROR),
         ({"train.py": TRAIN, "nets.py": GRAPH, "predict.py": BY_FUNCTION}, INFO),
         (
             {
@@ -117,6 +124,10 @@ INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
         "in the step",
         "by Keras",
         "nobody is seen to use it",
+        "a Lambda, eager",
+        "a Lambda in the step",
+        "a Lambda by Keras",
+        "a Lambda that nobody is seen to use",
         "a graph of its own",
         "a flat script",
         "a script without imports of TensorFlow",
@@ -136,20 +147,25 @@ def test_what_no_step_leads_to_is_information(
         ({"train.py": TRAIN, "nets.py": GRAPH + MEASURED, "predict.py": BY_FUNCTION}, WARNING),
         ({"train.py": TRAIN, "nets.py": BUILD, "zoo.py": NETS, "predict.py": EAGER.replace("nets", "zoo")}, ERROR),
         ({"train.py": TRAIN, "nets.py": NETS + TRIED}, ERROR),
+        ({"train.py": TRAIN, "nets.py": LAMBDAS + TRIED}, ERROR),
     ],
-    ids=["no step at all", "a step that evaluates", "a layer of another program", "what a file tries out"],
+    ids=[
+        *("no step at all", "a step that evaluates", "a layer of another program", "what a file tries out"),
+        "a Lambda that a file tries out",
+    ],
 )
 def test_a_target_raises_what_steps_lead_to(tmp_path: Path, files: dict[str, str], severity: Severity) -> None:
     assert of_detection(tmp_path, files, "tpu") == (severity, False)
 
 
+@pytest.mark.parametrize("nets", [NETS, LAMBDAS], ids=["a layer", "a Lambda"])
 @pytest.mark.parametrize(("built", "severity"), [("build", INFO), ("detector", ERROR)])
 def test_each_file_may_be_a_partition(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: str, severity: Severity
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: str, severity: Severity, nets: str
 ) -> None:
     monkeypatch.setattr(partitions, "_TEXT_OF_A_PART", 1)
     monkeypatch.setattr(partitions, "_PARTS", 1_000)
-    files = {"train.py": TRAIN.replace("build", built), "nets.py": NETS, "predict.py": EAGER}
+    files = {"train.py": TRAIN.replace("build", built), "nets.py": nets, "predict.py": EAGER}
     assert of_detection(tmp_path, files, None) == (severity, severity is INFO)
 
 

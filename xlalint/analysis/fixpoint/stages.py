@@ -4,6 +4,7 @@ a program that has such steps runs a model that is trained: nothing compiles it,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -143,9 +144,12 @@ def _is_elsewhere(root: Summary, function: Function) -> bool:
 
 
 def _layers(summaries: Iterable[Summary]) -> set[Function]:
-    """The layers' methods among some analyses, and other functions that Keras calls as layers."""
-    by_keras = (summary for summary in summaries if summary.context.by_keras)
-    return {function for function in functions_of(by_keras).values() if _is_of_layer(function)}
+    """The layers' methods among some analyses, other functions that Keras calls as layers, and those of which layers
+    are made there."""
+    reached = list(summaries)
+    by_keras = functions_of(summary for summary in reached if summary.context.by_keras).values()
+    made = chain.from_iterable(summary.layers for summary in reached)
+    return {function for function in (*by_keras, *made) if _is_of_layer(function)}
 
 
 def _is_of_layer(function: Function) -> bool:

@@ -217,6 +217,7 @@ class Summary(Struct, eq=False):
     repeats: set[Summary] = field(default_factory=set)  # .. and not for another model in each iteration
     equips: set[Summary] = field(default_factory=set)  # what it calls for a model that it makes itself
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
+    layers: set[Function] = field(default_factory=set)  # of which it makes layers of Keras, `Lambda(function)`
     mapped: set[object] = field(default_factory=set)  # what it has input pipelines run: identities of functions
     creates: set[object] = field(default_factory=set)  # by which functions: of objects that are like any of their class
     finished: bool = False

@@ -143,6 +143,7 @@ def _keras_entry(
             for name in (*names, *[""] * (count - len(names)))
         ]
         if role == "function in a Lambda layer":
+            frame.summary.layers.add(found.function)
             given = [Structure(passed=True)]
         elif role == "layer's activation":  # of what the layer computes with its weights, which XLA does not fold
             given = [
