@@ -40,6 +40,7 @@ from .values import (
 # More alternatives than this say nothing any more, except that a tensor is among them.
 FEW: Final = 4
 MOST_ITEMS: Final = 16  # of a list that is changed
+_ASKED: Final = ("argparse.ArgumentParser", "argparse.Namespace")  # which options are added to, one by one
 _DATASET: Final = "tf.data.Dataset"
 _MOST_FUNCTIONS: Final = 64  # a table of functions or classes: which is called is not known, that they are called is
 _PATTERN_DEPTH: Final = 3
@@ -233,6 +234,11 @@ def _meet_objects(a: ApiObject, b: ApiObject) -> ApiObject | None:
     """One object in two states, a model that some ways add a layer to; others are what they are."""
     if a == b:
         return a
+    match a.payload, b.payload:
+        case Dict(fewer, None), Dict(more, None) if a.api == b.api and a.api in _ASKED:
+            if len(fewer) > len(more):
+                fewer, more, b = more, fewer, a
+            return b if fewer.items() <= more.items() else None
     if a.made is None or replace(a, payload=None) != replace(b, payload=None):
         return None
     payload = _join_optional(a.payload, b.payload)
