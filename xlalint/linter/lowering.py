@@ -15,6 +15,7 @@ INFERRED: Final = "no step of training or evaluation is seen to lead to this cod
 LEFT_OUT: Final = "autoclustering leaves out what XLA refuses"
 CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
 DIRECT: Final = "host code alone is seen to call this, line by line"
+OFF: Final = "by default this function returns what it is passed, before this"
 UNTRACED: Final = "nothing here is seen to trace a model"
 ON_HOST: Final = "soft placement has the host run what a TPU has no kernel for"
 PLAIN: Final = "a `tf.function` without `jit_compile` runs this"
@@ -24,7 +25,7 @@ PERHAPS_COMPILED: Final = "a `tf.function` of the program may call this"
 UNCOMPILED: Final = "nothing here asks for XLA"
 UNTRAINED: Final = "XLA compiles no step of training here as a whole"
 _SILENT: Final = (PERHAPS_COMPILED, UNCOMPILED, UNTRAINED)  # there is nothing to be said at all
-OUT_OF_PLAY: Final = frozenset((CONVERTED, DIRECT, ON_HOST, UNSEEN, UNTRACED, TAKEN))
+OUT_OF_PLAY: Final = frozenset((CONVERTED, DIRECT, OFF, ON_HOST, UNSEEN, UNTRACED, TAKEN))
 
 
 def reasons_of(exposed: Exposed, kind: str | None) -> dict[str, bool]:
@@ -35,6 +36,7 @@ def reasons_of(exposed: Exposed, kind: str | None) -> dict[str, bool]:
         UNSEEN: exposed.whole and not exposed.told,
         INFERRED: exposed.whole and (exposed.trains or kind != ContextKind.XLA),
         DIRECT: (exposed.whole or unseen) and not exposed.symbolic and not exposed.told,
+        OFF: True,
         UNTRACED: exposed.whole and unseen and not exposed.traced,
         ON_HOST: exposed.soft and exposed.tpu_alone,
         CONVERTED: exposed.keras_2,

@@ -19,6 +19,7 @@ from .events import AssertOn, BranchOn, JoinBranches
 from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
+from .off_by_default import is_off_by_default
 from .same_conditions import note_sides, recall_sides
 from .set_from_outside import is_done_once, is_left_to_others
 from .single_iterations import loops_passed_once
@@ -59,6 +60,8 @@ class Branches(Interpreter):
             if known is None and tensor is None:
                 recall_sides(frame, node.test, test, taken=taken)
             narrow(self, frame, node.test, taken)
+            if not taken and known is None and is_off_by_default(self, frame, node):
+                frame.context = replace(frame.context, off=True)
             more = known is None and _asks_for_more(frame, node.test, taken)
             narrowed = replace(frame.context, aside=True) if more else frame.context
             left = known is None and is_left_to_others(self, frame, node.test, taken)

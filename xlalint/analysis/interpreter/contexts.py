@@ -60,7 +60,8 @@ class Context(Record):
     condition or loop, which JAX traces by itself; `eager`: nobody compiles it, and a target would have it
     compiled; `direct`: of Keras's methods that host code calls itself, and of all that they call: these run line by
     line there, and on Keras 3 a trace that fails while it builds them goes unseen (measured); `mapped`: `tf.data`
-    traces it, for all elements at once; `trained`: Keras takes the gradient of what it returns."""
+    traces it, for all elements at once; `trained`: Keras takes the gradient of what it returns; `off`: it stands behind
+    what a function returns by default, as it was passed."""
 
     kind: ContextKind
     autograph: bool
@@ -80,6 +81,7 @@ class Context(Record):
     direct: bool = False
     mapped: bool = False
     trained: Trained | None = None
+    off: bool = False
 
     @property
     def is_for_jax(self) -> bool:

@@ -464,7 +464,8 @@ def _is_run_by_keras(compiled: Compilation) -> bool:
 
 def context_of(value: FunctionValue, caller: Context) -> Context:
     """The context in which a function runs that is called from `caller`."""
-    found = _compiled_context(value, caller)
+    found = replace(caller, off=False) if caller.off else caller
+    found = _compiled_context(value, found)
     made_for = None if value.scope is None else value.scope.made_for.get(value.function)
     for backends in (caller.backends, made_for):
         if backends is not None and found.backends != backends:
