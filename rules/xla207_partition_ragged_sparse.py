@@ -46,12 +46,20 @@ Everything else is shown only. `tf.where` computes both sides for all elements.
 - https://github.com/tensorflow/tensorflow/issues/86043
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from itertools import chain
 
-from xlalint.analysis.domain.kinds import as_tensor, leaves
-from xlalint.analysis.domain.values import UNKNOWN, ApiObject, Structure, Unknown, Value
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import (
+    UNKNOWN,
+    ApiObject,
+    Dict,
+    OneOf,
+    Sequence,
+    Structure,
+    Unknown,
+    Value,
+)
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.partitions import partitioned
@@ -70,6 +78,7 @@ from xlalint.linter.rule import (
     Severity,
     TpuOutcome,
 )
+from xlalint.syntax import nodes as cst
 
 from ._bounded import NAMED, BoundedShapes
 from ._followed import COMPILED_AGAIN
@@ -253,6 +262,19 @@ def f(x):
         Good(
             """
 class L(tf.keras.layers.Layer):
+    def signature(self, x):
+        shape, ragged = x.shape[1:], isinstance(x, tf.RaggedTensor)
+        return tf.RaggedTensorSpec(shape, x.dtype) if ragged else tf.TensorSpec(shape, x.dtype)
+
+    def call(self, x):
+        return tf.map_fn(lambda row: row * 2.0, x, fn_output_signature=self.signature(x))
+""",
+            inputs=("f32[3, 4]",),
+            why="ragged if the inputs are",
+        ),
+        Good(
+            """
+class L(tf.keras.layers.Layer):
     def build(self, shape):
         self.w = self.add_weight(shape=(shape[-1], 2), initializer="ones")
 
@@ -354,7 +376,7 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(parts)
                     message = f"the shape of `{brief(event.location.node)}` depends on data; {NAMED}"
                     rewrite = partial(partitioned, event) if api == "tf.dynamic_partition" else None
                     yield from self._shapes.begin(event.location, message, _whole(event), rewrite=rewrite)
-            case ApiCall(api="tf.map_fn", arguments=arguments) if _is_ragged(arguments):
+            case ApiCall(api="tf.map_fn") if _returns_ragged(event):
                 message = f"`{brief(event.location.node)}` makes a list of ragged tensors, for which XLA has no kernel"
                 yield Draft(message, Effect.FAILS, DENSE, at_most=worst(event))
             case ApiCall() if not _is_only_asked(event) and (missing := missing_in(event, self.code, self.tensorflow)):
@@ -373,11 +395,34 @@ def _is_only_asked(event: ApiCall) -> bool:
             return False
 
 
-def _is_ragged(arguments: Mapping[str, Value]) -> bool:
-    """Whether a function is mapped that declares to return a ragged tensor, among others perhaps."""
-    declared = (arguments.get(name, UNKNOWN) for name in ("fn_output_signature", "dtype"))
-    parts = chain.from_iterable(map(leaves, declared))
-    return any(isinstance(part, ApiObject) and part.api == "tf.RaggedTensorSpec" for part in parts)
+def _returns_ragged(event: ApiCall) -> bool:
+    """Whether a function is mapped that declares to return a ragged tensor, among others perhaps: there, and not where
+    another function says so of what it is passed, or a dict is filled with what there is, which may be ragged or
+    not."""
+    for name in ("fn_output_signature", "dtype"):
+        declared = event.arguments.get(name, UNKNOWN)
+        match event.argument_nodes.get(name):
+            case cst.Call(func=cst.Attribute(attr=made) | (cst.Name() as made)) if made.value != "RaggedTensorSpec":
+                continue
+            case cst.Name() | cst.Attribute() if isinstance(declared, Dict):
+                continue
+        if _is_ragged(declared):
+            return True
+    return False
+
+
+def _is_ragged(declared: Value) -> bool:
+    match declared:
+        case ApiObject(api="tf.RaggedTensorSpec"):
+            return True
+        case Sequence(items=tuple(items)):
+            return any(map(_is_ragged, items))
+        case Dict(entries):
+            return any(map(_is_ragged, entries.values()))
+        case OneOf(alternatives):
+            return all(map(_is_ragged, alternatives))
+        case _:
+            return False
 
 
 def _whole(event: ApiCall) -> str | None:
