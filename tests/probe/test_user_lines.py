@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import linecache
 from pathlib import Path
 
 import pytest
 
 from xlalint.probe.protocol import TRACE, Spot
+from xlalint.probe.worker.code import user_lines
 from xlalint.probe.worker.code.user_lines import UserLines
 
 SAID = """Exception encountered when calling layer 'gate' (type Gate).
@@ -38,3 +40,10 @@ def test_frames_that_python_knows_come_first(tmp_path: Path) -> None:
     with pytest.raises(TypeError) as raised:
         names["call"]()  # type: ignore[operator]
     assert UserLines([str(tmp_path)]).trouble(raised.value, TRACE).spots == (Spot(str(file), 2),)
+
+
+def test_the_probe_and_python_are_the_user_s_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    own, library = user_lines.__file__, linecache.__file__
+    around = UserLines([str(Path(own).parents[4]), str(Path(library).parent), str(tmp_path)])
+    assert [around.owns(path) for path in (own, library, str(tmp_path / "a.py"))] == [False, False, True]
+    assert UserLines([own]).owns(own)

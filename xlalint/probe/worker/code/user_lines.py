@@ -31,6 +31,7 @@ _OUTER: Final = "tf2xla conversion failed while converting"
 _WRAPPERS: Final = ("bound_method_wrapper", "autograph_handler")
 _GRADIENT: Final = "gradient_tape/"
 _LIBRARY: Final = f"{Path(linecache.__file__).parent}/"
+_OWN: Final = f"{Path(__file__).parents[1]}/"  # what calls the user's functions here
 _PLACE: Final = ("lineno", "colno", "end_lineno", "end_colno")  # of a frame in a traceback
 
 
@@ -46,8 +47,8 @@ class UserLines:
         """Whether a file is the user's."""
         if path in self.moved:
             return True
-        if path.startswith(_LIBRARY):
-            return False  # Python's own, wherever it lies
+        if path.startswith((_LIBRARY, _OWN)):
+            return path in self._roots  # Python's own, or the probe's, wherever these lie
         for root in self._roots:
             if path == root:
                 return True
