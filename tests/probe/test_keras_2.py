@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -84,6 +85,19 @@ def test_where_keras_2_is_not_installed_a_line_says_so(tmp_path: Path) -> None:
 def test_where_keras_2_is_all_there_is_nothing_is_chosen(tmp_path: Path) -> None:
     second = KerasChoice(_interpreter(tmp_path, keras="2.15.0"))
     assert second.required(_of(2)) == second.instead(_of(None), BY_KERAS) == Chosen()
+
+
+@pytest.mark.compiler
+def test_where_keras_2_is_all_there_is_it_has_its_own_way_with_autograph(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xlalint.probe.worker.backends import backend
+    from xlalint.probe.worker.driving.keras_objects import is_left_to_keras_2
+
+    assert not is_left_to_keras_2(False, None)
+    modules = [SimpleNamespace(__version__="2.15.0"), SimpleNamespace()]
+    monkeypatch.setattr(backend, "keras_modules", lambda: modules)
+    assert is_left_to_keras_2(False, None)
+    assert not is_left_to_keras_2(False, 3)
+    assert not is_left_to_keras_2(True, None)
 
 
 def test_the_requirements_around_a_file_say_which_keras_a_target_is_for(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ from .harnesses import Arranged, Given, Harness, watch
 from .keras_objects import (
     called_method,
     is_callable,
+    is_left_to_keras_2,
     is_model,
     is_step,
     keras_converts,
@@ -322,7 +323,7 @@ class _Driver:
 
     def _autograph(self, harness: Harness) -> bool:
         """Whether AutoGraph converts what a harness runs."""
-        if self.target.autograph is not None:
+        if self.target.autograph is not None and not is_left_to_keras_2(self.target.autograph, self.target.keras):
             return self.target.autograph
         return harness.owner is None or keras_kind(harness.owner) is None or keras_converts(harness.owner)
 

@@ -57,6 +57,13 @@ def keras_converts(cls: type) -> bool:
     return True
 
 
+def is_left_to_keras_2(autograph: bool, keras: int | None) -> bool:
+    """Whether Keras 2 decides what AutoGraph converts of code that Keras 3 would run as it stands: where it is all that
+    there is, and nothing says which `keras` the code is for."""
+    versions = (getattr(module, "__version__", None) for module in backend.keras_modules())  # TensorFlow's says none
+    return not autograph and keras is None and all(str(one).startswith("2.") for one in versions if one is not None)
+
+
 def called_method(cls: type) -> Callable[..., Any] | None:
     """The method that runs when an object of the class is called; None where none is the user's."""
     for name in ("update_state",) if keras_kind(cls) == "metric" else ("call", "__call__"):
