@@ -42,6 +42,30 @@ def batch_sizes(event: FeedCompiled) -> tuple[Variation, ...]:
     return ()
 
 
+def batched_otherwise(event: FeedCompiled, known: dict[str, Variation]) -> Iterator[Draft]:
+    """A finding for each size of batches but the first. `known`: the sizes that a step has got so far in a program, to
+    which these are added."""
+    for variation in batch_sizes(event):
+        if variation.axis != 0:
+            continue  # batches of what was batched before
+        first = known.setdefault(variation.detail, variation)
+        before = next(iter(known.values()))
+        if first is variation and before is not variation and not is_of_others(event, before, variation):
+            message = (
+                f"batches of {variation.detail} for a step that gets batches of {before.detail} elsewhere: XLA "
+                f"compiles it for each size"
+            )
+            draft = fed(event, variation, message, f"use batches of {before.detail} here, too")
+            yield Draft(
+                draft.message,
+                draft.effect,
+                draft.help,
+                draft.location,
+                (*draft.notes, DraftNote(before.location, f"batches of {before.detail}")),
+                draft.at_most,
+            )
+
+
 def program_of(event: FeedCompiled) -> str:
     """The file that a call path starts in: what two programs or tests do with one step, they do in a process each."""
     path, trail = event.location.path, event.trail

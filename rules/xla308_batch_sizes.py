@@ -4,7 +4,8 @@
 Reports a second batch size for the same compiled step: one function called with datasets of different batch sizes,
 `validation_data` of `fit` and an `evaluate` of the same model, or two calls of `fit` or `predict`. Also reports arrays
 whose size changes from call to call: built with a changing number, of a list that is filled until something happens
-(an episode ends) or with a text's words, chosen by a mask, drawn from a memory that fills up, or read from files.
+(an episode ends) or with a text's words, chosen by a mask, in a dataset too, drawn from a memory that fills up, or read
+from files.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU: a function called with batches of 32 and of 16 compiles twice.
@@ -34,15 +35,15 @@ from collections.abc import Iterator
 from xlalint.analysis.domain.values import Variation
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
-from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 
-from ._feeds import batch_sizes, fed, is_of_others, passed, program_of
+from ._feeds import batched_otherwise, passed, program_of
 
 SIZES = {
     "sized": "has a size that changes from call to call",
     "filled": "fills a list whose length varies",
     "grown": "makes a list longer in each iteration",
-    "masked": "keeps as many elements as a condition holds for",
+    "masked": "keeps as many elements as its values decide",
     "read": "is read from a file of its own size",
 }
 
@@ -53,6 +54,7 @@ model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
 model.compile("sgd", "mse", jit_compile=True)
 data = tf.data.Dataset.from_tensor_slices((np.ones((64, 4), "float32"), np.ones((64, 1), "float32")))
 """
+FIT = f"{MODEL}\nmodel.fit(data.batch(32), validation_data=data.batch(16), verbose=0)\n"
 STEP = """
 @tf.function(jit_compile=True)
 def step(batch):
@@ -68,10 +70,7 @@ class BatchSizes(Rule):
     handles = (FeedCompiled,)
     bad = (
         Bad(
-            f"""{MODEL}
-model.fit(data.batch(32), validation_data=data.batch(16), verbose=0)
-model.evaluate(data.batch(8), verbose=0)
-""",
+            f"{FIT}model.evaluate(data.batch(8), verbose=0)\n",
             ["data.batch(8)"],
             Runs(3),
             effect=Effect.RECOMPILES,
@@ -285,8 +284,38 @@ for start in range(0, len(texts), 2):
             Runs(3),
             why="as wide as the longest of each batch",
         ),
+        Bad(
+            f"""{STEP}
+for odd in data.batch(8).map(lambda batch: batch[batch % 7 < 3]):
+    step(odd)
+for distinct in data.batch(8).map(lambda batch: tf.unique(batch // 10)[0]):
+    step(distinct)
+""",
+            ["odd", "distinct"],
+            Runs(4),
+            why="as many elements of each batch as the mask leaves, and as there are distinct values",
+        ),
     )
     good = (
+        Good(
+            f"""{STEP}
+def padded(batch):
+    kept = batch[batch % 7 < 3]
+    return tf.concat([kept, tf.zeros([8 - tf.size(kept)], tf.int64)], 0)
+
+def promised(batch):
+    kept = tf.boolean_mask(batch, batch >= 0)
+    kept.set_shape([8])
+    return kept
+
+again = data.batch(8).map(lambda batch: batch[batch % 7 < 3]).unbatch().batch(8, drop_remainder=True)
+for dataset in (data.batch(8).map(padded), data.batch(8).map(promised), again):
+    for batch in dataset:
+        step(batch)
+""",
+            Runs(1),
+            why="filled up to one size, promised to be of one, or batched once more",
+        ),
         Good(
             """
 import numpy as np
@@ -411,14 +440,8 @@ for size in (4, 8, 6):
             Runs(1),
             why="of one size",
         ),
+        Good(f"{FIT}model.evaluate(data.batch(16), verbose=0)\n", Runs(2)),
         Good(f"{MODEL}\nmodel.fit(data.batch(32), verbose=0)\nmodel.evaluate(data.batch(16), verbose=0)\n", Runs(2)),
-        Good(
-            f"""{MODEL}
-model.fit(data.batch(32), validation_data=data.batch(16), verbose=0)
-model.evaluate(data.batch(16), verbose=0)
-""",
-            Runs(2),
-        ),
         Good(
             f"""{STEP}
 @tf.function(jit_compile=True)
@@ -432,10 +455,6 @@ for batch in data.batch(16):
 """,
             Runs(2),
             why="one size for each",
-        ),
-        Good(
-            f"{STEP}\nfor batch in data.batch(32):\n    step(batch)\nfor batch in data.batch(16):\n    print(batch)\n",
-            Runs(1),
         ),
         Good(
             f"""{STEP}
@@ -478,23 +497,4 @@ for few, many in tf.data.Dataset.zip((data.batch(8), data.batch(32))):
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         yield from passed(event, self._said, SIZES, "pad to a few fixed sizes, and mask the padding")
-        known = self._sizes.setdefault((event.target, program_of(event)), {})
-        for variation in batch_sizes(event):
-            if variation.axis != 0:
-                continue  # batches of what was batched before
-            first = known.setdefault(variation.detail, variation)
-            before = next(iter(known.values()))
-            if first is variation and before is not variation and not is_of_others(event, before, variation):
-                message = (
-                    f"batches of {variation.detail} for a step that gets batches of {before.detail} elsewhere: XLA "
-                    f"compiles it for each size"
-                )
-                draft = fed(event, variation, message, f"use batches of {before.detail} here, too")
-                yield Draft(
-                    draft.message,
-                    draft.effect,
-                    draft.help,
-                    draft.location,
-                    (*draft.notes, DraftNote(before.location, f"batches of {before.detail}")),
-                    draft.at_most,
-                )
+        yield from batched_otherwise(event, self._sizes.setdefault((event.target, program_of(event)), {}))

@@ -95,6 +95,7 @@ _RESHAPING: Final = frozenset(
         "stateless_random_crop",
         "strided_slice",
         "tile",
+        "top_k",
     )
 )
 _SPLITTING: Final = frozenset(("array_split", "split", "unstack"))

@@ -84,7 +84,7 @@ class Subscripts(Interpreter):
         part = read_at(part, Location(frame.unit, node)) if type(part) is Static and part.dimension else part
         if frame.context.kind not in NOT_TRACED:
             return part
-        part = cut(part, index, Location(frame.unit, node), looped=frame.looped or frame.python_loop > 0)
+        part = cut(part, index, Location(frame.unit, node), looped=_is_repeated(frame))
         if self._is_of_queue(frame, node, base, index):
             return part_of_queue(part, Location(frame.unit, node))
         if isinstance(part, Sequence | Array | Unknown) and part.varies:
@@ -395,3 +395,8 @@ def _is_layer_input(frame: Frame, value: Tensor) -> bool:
     """Whether a value is all of what Keras passes to a layer as one of its inputs."""
     by_keras = frame.context.by_keras and frame.function is not None and frame.function.name == "call"
     return by_keras and any(value is given for given in frame.summary.given.values())
+
+
+def _is_repeated(frame: Frame) -> bool:
+    """Whether eager code, or a dataset, comes by here with other values again and again."""
+    return frame.looped or frame.python_loop > 0 or frame.context.pipeline

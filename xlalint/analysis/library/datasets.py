@@ -23,7 +23,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, RESIZED, filtered, mapped, variations_of, varied
+from ..domain.varying_shapes import LAST, MASKED, RESIZED, filtered, mapped, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
 from .generators import never_ends, yields_windows
@@ -47,7 +47,7 @@ ROWS_OF_STEPS: Final[Mapping[str, tuple[str, ...]]] = {
 _MANY: Final = 1000  # steps: more than those of a program that only looks at a few batches
 _USUAL_BATCH: Final = 32
 # What makes the elements of one dataset differ in shape; padding them ends it.
-_UNEVEN: Final = frozenset(("generator shape", "longest", RESIZED, "unpadded"))
+_UNEVEN: Final = frozenset(("generator shape", "longest", MASKED, RESIZED, "unpadded"))
 
 
 class Step(Record):

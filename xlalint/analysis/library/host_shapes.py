@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.bounds import numbers_of
 from ..domain.kinds import leaves, options
-from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
+from ..domain.values import NONE, Origin, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import GROWS, ITSELF, MASKED, RESIZED, last_batches, variations_of, varied
 from ..files.unit import Location
+from ..record import replace
 
 READ: Final = "read"  # from a file: of its own size
 _JOINING: Final = frozenset(
@@ -26,7 +28,10 @@ _DECODING: Final = frozenset(
         "tf.audio.decode_wav",
     )
 )
-_POSITIONS: Final = frozenset(("np.argwhere", "np.flatnonzero", "np.nonzero", "np.where"))
+# What finds as many as a condition holds for, where it is passed nothing else.
+_POSITIONS: Final = frozenset(("np.argwhere", "np.flatnonzero", "np.nonzero", "np.where", "tf.where"))
+# What finds each value once, before what is as long as the tensor that it looks through.
+_DISTINCT: Final = frozenset(("tf.unique", "tf.unique_with_counts"))
 _RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "keras.ops.image.resize"))
 
 
@@ -48,14 +53,29 @@ def shaped(
         return varied(result, (Variation(RESIZED, location, axis=None),))
     if name in _DECODING and looped and not traced:
         return varied(result, (Variation(READ, location),))
-    if name in _POSITIONS and looped and not traced and len(arguments) == 1:
-        return varied(result, (Variation(MASKED, location),))
+    if (looped or fed) and not traced:
+        result = _masked(name, arguments, result, location)
     if name in _STACKING and not traced:
         rows = next(iter(arguments.values()), NONE)
         return varied(result, last_batches(rows) if isinstance(rows, Sequence) else ())
     if name == "keras.Input" and _is_open(arguments):
         return varied(result, (Variation("undeclared", location),))
     return result
+
+
+def _masked(name: str, arguments: Mapping[str, Value], result: Value, location: Location) -> Value:
+    """The result of a function that keeps as many elements as there happen to be."""
+    axis: int | None = None if name.startswith("np.") else 0  # those of NumPy give a tuple of arrays
+    match result:
+        case Sequence(items=(found, *others)) if name in _DISTINCT:
+            return replace(result, items=(varied(found, (Variation(MASKED, location, axis),)), *others))
+        case Tensor(bounded=Origin()) if name == "tf.boolean_mask":
+            (axis, *_) = numbers_of(arguments.get("axis")) or (0,)
+        case _ if name in _POSITIONS and len(arguments) == 1:
+            pass
+        case _:
+            return result
+    return varied(result, (Variation(MASKED, location, axis),))
 
 
 def _is_open(arguments: Mapping[str, Value]) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.bounds import numbers_of
 from ..domain.counts import Rows, fills_batches, is_multiple, named, plus, times
 from ..domain.joins import element_of
 from ..domain.kinds import rows_of, united
@@ -15,7 +14,6 @@ from ..domain.varying_shapes import (
     EVEN,
     GROWN,
     LAST,
-    MASKED,
     OF_ITEMS,
     OF_SHAPE,
     RESIZED,
@@ -179,9 +177,6 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         match result, _shape_in(arguments):
             case Array(), Sequence(items=(Static(int(first)), *_)) if first > 0:
                 result = replace(result, length=first)
-    if name == "tf.boolean_mask" and looped and isinstance(result, Tensor) and result.bounded is not None:
-        axes = numbers_of(arguments.get("axis")) or (0,)
-        return varied(result, (Variation(MASKED, location, axes[0]),))
     if name == "np.append" and isinstance(result, Array):
         return _appended(arguments, result, location)
     if name in ("np.repeat", "np.tile") and isinstance(result, Array):

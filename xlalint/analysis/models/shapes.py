@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Static, Tensor, Value
+from ..domain.values import NONE, Sequence, Static, Tensor, Value
+from ..domain.varying_shapes import filtered, variations_of
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 
@@ -20,9 +21,15 @@ def _get_shape(
 def _set_shape(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
-    """`x.set_shape(..)`: says what its dimensions are while tracing."""
+    """`x.set_shape(..)`: says what its dimensions are while tracing. TensorFlow refuses elements that are of another
+    shape than a pipeline says."""
     if isinstance(owner, Tensor) and owner.bounded is not None:
         frame.asked.add(owner.bounded.location)
+    match node, arguments.get(0, "shape"):
+        case cst.Call(func=cst.Attribute(value=cst.Name() as place)), Sequence(items=tuple(items)):
+            fixed = {axis for axis, item in enumerate(items) if item != NONE}
+            if any(each.axis in fixed for each in variations_of(owner)):
+                interpreter.assign_quietly(frame, place, filtered(owner, lambda each: each.axis not in fixed))
     return None
 
 
