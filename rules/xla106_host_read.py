@@ -2,7 +2,8 @@
 
 ## What it does
 Reports code that needs the value itself: `bool(t)`, `int(t)`, `float(t)`, `len(t)`, `t.numpy()`, `np.f(t)`,
-`math.f(t)`, `f"{t:.2f}"`, `"%.2f" % t`, `tf.constant(t)`, and a tensor as the index of a list or a NumPy array.
+`math.f(t)`, `f"{t:.2f}"`, `"%.2f" % t`, `tf.constant(t)`, and a tensor as the index of a list or a NumPy array. After
+three reads of one function the further ones are information.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. A tensor has no value during tracing, so the read fails:

@@ -78,3 +78,27 @@ def test_the_further_trainings_on_arrays_of_a_file_are_information(tmp_path: Pat
     found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA302"]
     assert [one.severity for one in found] == [Severity.WARNING] * 3 + [Severity.INFO] * 2 + [Severity.WARNING]
     assert all(one.notes[-1].span == found[0].span for one in found[3:5])
+
+
+READS = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def loss(boxes, others):
+    corners = boxes.numpy()
+    areas = tf.reduce_prod(boxes, 1).numpy()
+    centers = others.numpy()
+    widths = (boxes - others).numpy()
+    return tf.reduce_sum(boxes - others) + corners + areas + centers + widths
+
+@tf.function(jit_compile=True)
+def other(x):
+    return x + x.numpy()
+"""
+
+
+def test_the_further_reads_of_a_function_are_information(tmp_path: Path) -> None:
+    (tmp_path / "loss.py").write_text(READS, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA106"]
+    assert [one.severity for one in found] == [Severity.ERROR] * 3 + [Severity.INFO, Severity.ERROR]
+    assert found[3].notes[-1].span == found[0].span

@@ -16,9 +16,10 @@ _OF_VALUES: Final = {
     "XLA609": (Effect.DIVERGES,),
 }
 # Rules about what a function does several times, each with the effect that is meant: whoever keeps the shape of one
-# selection keeps that of all, whoever moves one summary out of compiled code moves all, and whoever compiles the
-# function around one tape compiles the others.
+# selection keeps that of all, whoever moves one summary, or one read of a tensor, out of compiled code moves all, and
+# whoever compiles the function around one tape compiles the others.
 _OF_FUNCTIONS: Final = {
+    "XLA106": Effect.FAILS,
     "XLA201": Effect.NAMED,
     "XLA203": Effect.NAMED,
     "XLA403": Effect.FAILS,
@@ -27,12 +28,13 @@ _OF_FUNCTIONS: Final = {
 # Rules about what a file does everywhere in one way, where no rewrite is shown for the place itself: arrays that Keras
 # cuts into batches, by model after model of a notebook.
 _OF_FILES: Final = frozenset(("XLA302",))
-_ALL: Final = frozenset(("XLA205", "XLA206", "XLA403"))  # of which errors, too, are said a few times
+_ALL: Final = frozenset(("XLA106", "XLA205", "XLA206", "XLA403"))  # of which errors, too, are said a few times
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
 _ONE: Final = frozenset(("XLA506", "XLA609"))  # of which one is enough
 _SAME_VALUE: Final = "here, too, the same value decides"
 _SELECTS: Final = "here, too, the function selects by the values of a tensor"
 _SAID: Final = {
+    "XLA106": "here, too, the function reads a tensor",
     "XLA201": _SELECTS,
     "XLA203": _SELECTS,
     "XLA302": "here, too, the last batch is smaller",
