@@ -32,6 +32,7 @@ _DECODING: Final = frozenset(
 _POSITIONS: Final = frozenset(("np.argwhere", "np.flatnonzero", "np.nonzero", "np.where", "tf.where"))
 # What finds each value once, before what is as long as the tensor that it looks through.
 _DISTINCT: Final = frozenset(("tf.unique", "tf.unique_with_counts"))
+_GATHERING: Final = frozenset(("tf.gather", "tf.gather_nd"))
 _RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "keras.ops.image.resize"))
 
 
@@ -73,6 +74,12 @@ def _masked(name: str, arguments: Mapping[str, Value], result: Value, location: 
             (axis, *_) = numbers_of(arguments.get("axis")) or (0,)
         case _ if name in _POSITIONS and len(arguments) == 1:
             pass
+        case Tensor() if name in _GATHERING:
+            given = numbers_of(arguments.get("axis")) if "axis" in arguments else (0,)
+            axis = given[0] if given else None
+            chosen = variations_of(arguments.get("indices"))
+            mine = (each for each in chosen if each.kind == MASKED and each.axis == 0)
+            return varied(result, tuple(replace(each, axis=axis) for each in mine))
         case _:
             return result
     return varied(result, (Variation(MASKED, location, axis),))
