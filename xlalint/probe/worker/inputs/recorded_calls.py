@@ -86,13 +86,25 @@ def _begun(frame: FrameType, matches: Callable[[CodeType], bool]) -> RecordedCal
 
 def _function_of(frame: FrameType) -> FunctionType | None:
     """The function that a frame executes: the one with its code and its closure."""
-    code = frame.f_code
-    functions = [one for one in gc.get_referrers(code) if isinstance(one, FunctionType) and one.__code__ is code]
+    code, named = frame.f_code, _of_its_name(frame)
+    if named is not None:
+        functions = [named]
+    else:
+        functions = [one for one in gc.get_referrers(code) if isinstance(one, FunctionType) and one.__code__ is code]
     for function in functions:
         cells = zip(code.co_freevars, function.__closure__ or (), strict=False)
         if all(_content(cell) is frame.f_locals.get(name, _EMPTY) for name, cell in cells):
             return function
     return functions[0] if functions and not code.co_freevars else None
+
+
+def _of_its_name(frame: FrameType) -> FunctionType | None:
+    """The function that a module, or a class in it, has under the name of the code: to go through all that is in memory
+    takes longer, and ended processes where libraries were at work on what they hold."""
+    found: Any = frame.f_globals
+    for name in frame.f_code.co_qualname.split("."):
+        found = (found if isinstance(found, dict) else getattr(found, "__dict__", {})).get(name)
+    return found if isinstance(found, FunctionType) and found.__code__ is frame.f_code else None
 
 
 _EMPTY = object()
