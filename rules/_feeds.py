@@ -14,6 +14,7 @@ from xlalint.analysis.library import api, datasets
 from xlalint.fixes.quoted import brief, one_line
 from xlalint.fixes.rewrite import Rewrite, Rewriter, after, replace
 from xlalint.linter.rule import Draft, DraftNote, Effect, OnJax, Safety, Severity
+from xlalint.linter.ways import start_of
 from xlalint.syntax import nodes as cst
 
 MADE = (datasets.FOLDER, datasets.IMAGES, datasets.TABLE)  # the details of last batches that what reads data makes
@@ -42,9 +43,10 @@ def batch_sizes(event: FeedCompiled) -> tuple[Variation, ...]:
     return ()
 
 
-def batched_otherwise(event: FeedCompiled, known: dict[str, Variation]) -> Iterator[Draft]:
-    """A finding for each size of batches but the first. `known`: the sizes that a step has got so far in a program, to
-    which these are added."""
+def batched_otherwise(event: FeedCompiled, sizes: dict[object, dict[str, Variation]]) -> Iterator[Draft]:
+    """A finding for each size of batches but the first. `sizes`: those that each step has got so far in each program,
+    to which these are added: what two programs or tests do with one step, they do in a process each."""
+    known = sizes.setdefault((event.target, start_of(event)), {})
     for variation in batch_sizes(event):
         if variation.axis != 0:
             continue  # batches of what was batched before
@@ -64,14 +66,6 @@ def batched_otherwise(event: FeedCompiled, known: dict[str, Variation]) -> Itera
                 (*draft.notes, DraftNote(before.location, f"batches of {before.detail}")),
                 draft.at_most,
             )
-
-
-def program_of(event: FeedCompiled) -> str:
-    """The file that a call path starts in: what two programs or tests do with one step, they do in a process each."""
-    path, trail = event.location.path, event.trail
-    while trail is not None:
-        path, trail = trail.location.path, trail.parent
-    return path
 
 
 def is_of_others(event: FeedCompiled, one: Variation, other: Variation) -> bool:

@@ -37,7 +37,7 @@ from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 
-from ._feeds import batched_otherwise, passed, program_of
+from ._feeds import batched_otherwise, passed
 
 SIZES = {
     "sized": "has a size that changes from call to call",
@@ -497,4 +497,4 @@ for few, many in tf.data.Dataset.zip((data.batch(8), data.batch(32))):
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         yield from passed(event, self._said, SIZES, "pad to a few fixed sizes, and mask the padding")
-        yield from batched_otherwise(event, self._sizes.setdefault((event.target, program_of(event)), {}))
+        yield from batched_otherwise(event, self._sizes)

@@ -18,12 +18,14 @@ def steps(trail: CallPath | None) -> tuple[TrailStep, ...]:
     return tuple(reversed(found))
 
 
+def start_of(event: Event) -> str:
+    """The file that the way to an event starts in: its own where host code gets there by itself."""
+    path, trail = event.location.path, event.trail
+    while trail is not None:
+        path, trail = trail.location.path, trail.parent
+    return path
+
+
 def starts_of(events: Iterable[Event]) -> tuple[str, ...]:
-    """The files that the ways to some events start in: their own where host code gets there by itself."""
-    found = dict[str, None]()
-    for event in events:
-        path, trail = event.location.path, event.trail
-        while trail is not None:
-            path, trail = trail.location.path, trail.parent
-        found[path] = None
-    return tuple(found)
+    """The files that the ways to some events start in, each once."""
+    return tuple(dict.fromkeys(map(start_of, events)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from ...syntax import nodes as cst
 from ..domain.kinds import options
@@ -85,10 +86,5 @@ def _holds_trained(value: Value) -> bool:
 
 def _names_bound(around: cst.For | cst.While | cst.FunctionDef) -> Iterator[str]:
     """The names that a loop binds in each iteration, or a function in each run."""
-    pending = [*([around.target] if isinstance(around, cst.For) else ()), *cst.targets_in(around.body)]
-    while pending:
-        match pending.pop():
-            case cst.Name(value=name):
-                yield name
-            case cst.Tuple(elements=elements) | cst.List(elements=elements):
-                pending += [element.value for element in elements]
+    targets = [*([around.target] if isinstance(around, cst.For) else ()), *cst.targets_in(around.body)]
+    return chain.from_iterable(map(cst.names_in, targets))
