@@ -41,7 +41,8 @@ Keras runs the program, an optimizer outside the scope of a `TPUStrategy` is a w
 - Models whose variables may be created later (no `Input`, a class of your own) if all of the training is in the scope.
 - Optimizers and metrics that Keras accepts.
 - Objects created in functions whose callers do not show whether there is a scope.
-- `OneDeviceStrategy`, and unknown strategies.
+- `OneDeviceStrategy`, and unknown strategies; where the target is a TPU, what code that is not seen returns is taken
+  for the TPU's strategy if the file enters its `scope()` or has it distribute a dataset.
 
 ## Fix safety
 `unsafe`: the statement moves into the existing scope of its block, or gets a scope of its own if the lines in between
@@ -285,6 +286,33 @@ def main(data):
         ),
         Bad(
             f"""
+import machines
+
+strategy, devices = machines.detect()
+with strategy.scope():
+    model = {MODEL}
+model.compile(optimizer=tf.keras.optimizers.Adam(), loss="mse")
+model.fit(strategy.experimental_distribute_dataset(data))
+""",
+            ["tf.keras.optimizers.Adam()"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            safety=Safety.UNSAFE,
+            fixed=f"""
+import machines
+
+strategy, devices = machines.detect()
+with strategy.scope():
+    model = {MODEL}
+    model.compile(optimizer=tf.keras.optimizers.Adam(), loss="mse")
+model.fit(strategy.experimental_distribute_dataset(data))
+""",
+            why="it needs a TPU",
+            target="tpu",
+        ),
+        Bad(
+            f"""
 {DATA}
 model = {MODEL}
 optimizer = tf.keras.optimizers.Adam()
@@ -378,6 +406,33 @@ with strategy.scope():
 """,
             Runs(),
             why="the first model is trained without the strategy",
+        ),
+        Good(
+            f"""
+import machines
+
+strategy, devices = machines.detect()
+with strategy.scope():
+    model = {MODEL}
+    model.compile(optimizer=tf.keras.optimizers.Adam(), loss="mse")
+model.fit(strategy.experimental_distribute_dataset(data))
+""",
+            None,
+            why="the optimizer is created in the scope",
+            target="tpu",
+        ),
+        Good(
+            f"""
+import machines
+
+strategy, devices = machines.detect()
+with strategy.scope():
+    model = {MODEL}
+model.compile(optimizer=tf.keras.optimizers.Adam(), loss="mse")
+model.fit(data)
+""",
+            None,
+            why="no TPU is the target, and which strategy this is, is not known",
         ),
         Good(
             f"""

@@ -106,7 +106,8 @@ def strategies_named(text: str) -> Strategies:
     """Which strategies source may be about."""
     if "TPUStrategy" in text:
         return Strategies.OF_TPUS
-    return Strategies.SOME if "Strategy" in text or "get_strategy" in text else Strategies.NONE
+    named = any(word in text for word in ("Strategy", "get_strategy", ".scope()", "_distribute_dataset"))
+    return Strategies.SOME if named else Strategies.NONE
 
 
 def clusters_named(text: str) -> bool:

@@ -49,6 +49,7 @@ from .host_reads import note_read
 from .interface import Handlers, Models, Options
 from .kept import Keeping
 from .same_conditions import forget_sides
+from .unseen_strategies import with_strategies
 
 _FIXED: Final = (Api, ClassValue, ModuleValue, Static, Unknown)
 
@@ -68,6 +69,8 @@ class Assignments(Keeping):
             value = UNKNOWN  # of a tensor no part is None: the annotation means something else
         if isinstance(value, Sequence) and isinstance(node.value, cst.BinaryOperation) and value.kind == "list":
             value = put_behind(frame, node, self.evaluate(frame, node.value.left), value)
+        if self.strategies and self.options.target == "tpu":
+            value = with_strategies(frame, node, value)
         for target in node.targets:
             if isinstance(value, Static) and _is_made_of(node.value, target.target):
                 self.note_counted(frame, node, target.target, value)
