@@ -8,10 +8,12 @@ from typing import Final
 
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.library.keras_classes import WEIGHTED
 from xlalint.fixes.quoted import path_to
 from xlalint.syntax import nodes as cst
 
 UNTRAINED: Final = "each trace draws other weights, which no training changes and no file holds"
+_CREATED: Final = WEIGHTED | {"Variable"}
 OUTSIDE: Final = "create it in `__init__` or `build`"
 
 
@@ -43,10 +45,10 @@ def _under_condition(location: Location) -> bool:
 
 def _may_guard(around: Sequence[cst.CSTNode], node: cst.CSTNode) -> bool:
     """Whether a condition may let code run once. One that compares settings, or asks whether a layer is trained, is the
-    same in each call."""
+    same in each call; and where each of its sides creates something, it keeps no call from that."""
     match node:
         case cst.If(test=test):
-            return not _is_of_settings(test, around[0])
+            return not (_is_of_settings(test, around[0]) or _creates(node))
         case _:
             return isinstance(node, cst.IfExp | cst.BooleanOperation | cst.Try | cst.TryStar)
 
@@ -61,8 +63,26 @@ def _is_of_settings(test: cst.BaseExpression, function: cst.CSTNode) -> bool:
         ):
             ordered = isinstance(operator, cst.GreaterThan | cst.GreaterThanEqual | cst.LessThan | cst.LessThanEqual)
             return ordered and name not in _assigned(function)
+        case cst.Comparison(
+            left=cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=name)),
+            comparisons=[cst.ComparisonTarget(operator=cst.Equal() | cst.NotEqual(), comparator=cst.SimpleString())],
+        ):
+            return name not in _assigned(function)
         case _:
             return False
+
+
+def _creates(node: cst.CSTNode) -> bool:
+    """Whether code creates a variable, or a layer that has some, on whichever side of its conditions it runs."""
+    match node:
+        case cst.If(body=body, orelse=orelse):
+            return orelse is not None and _creates(body) and _creates(orelse)
+        case cst.FunctionDef() | cst.Lambda() | cst.IfExp() | cst.BooleanOperation() | cst.Try() | cst.TryStar():
+            return False
+        case cst.Call(func=cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name))) if name in _CREATED:
+            return True
+        case _:
+            return any(map(_creates, node.children))
 
 
 def _assigned(node: cst.CSTNode) -> Iterator[str]:

@@ -39,8 +39,8 @@ For a value that only this call needs, use a tensor: `scale = tf.constant(1.0)`.
 
 ## Not flagged
 - Variables created in `__init__`, in `build` or at module level.
-- Variables created under a condition that may hold once. A condition that compares a setting, or tests `training`, does
-  not count.
+- Variables created under a condition that may hold once. A condition that compares a setting with a number or a text,
+  or tests `training`, does not count, nor does one each of whose sides creates variables.
 - Variables created behind a decorator of the project, which may run a method once.
 
 ## Fix safety
@@ -96,6 +96,38 @@ class L(tf.keras.layers.Layer):
             ["tf.Variable(0.0)"],
             Fails("singleton tf.Variables"),
             why="a condition that is the same in each call",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self, deep=True):
+        super().__init__()
+        self.deep = deep
+
+    def call(self, x):
+        if self.deep:
+            return tf.keras.layers.Dense(4)(x)
+        else:
+            return tf.keras.layers.Dense(8)(x)
+""",
+            ["tf.keras.layers.Dense(4)", "tf.keras.layers.Dense(8)"],
+            SINGLETON,
+            inputs=("f32[4, 3]",),
+            why="each side of the condition creates a layer",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    kind = "dense"
+
+    def call(self, x):
+        if self.kind == "dense":
+            return tf.keras.layers.Dense(4)(x)
+""",
+            ["tf.keras.layers.Dense(4)"],
+            SINGLETON,
+            inputs=("f32[4, 3]",),
+            why="a setting that is a text",
         ),
         Bad(
             """
@@ -216,6 +248,27 @@ def f(x):
         ),
     )
     good = (
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self, deep=True):
+        super().__init__()
+        self.deep, self.kind, self.inner, self.outer = deep, "new", None, None
+
+    def call(self, x):
+        if self.inner is None:
+            if self.deep:
+                self.inner = tf.keras.layers.Dense(4)
+            else:
+                self.inner = tf.keras.layers.Dense(8)
+        if self.kind == "new":
+            self.outer = tf.keras.layers.Dense(4)
+            self.kind = "old"
+        return self.outer(self.inner(x))
+""",
+            inputs=("f32[4, 3]",),
+            why="created at the first call only",
+        ),
         Good(
             """
 class Passes:
