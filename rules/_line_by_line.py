@@ -15,7 +15,7 @@ from xlalint.linter.rule import Draft, DraftNote, Effect, Severity, Told
 from xlalint.syntax import nodes as cst
 
 from ._arguments import without_argument
-from ._strategies import is_of_gpus, made_note, method_of, model_strategy, strategy_in
+from ._strategies import in_block_of, is_of_gpus, made_note, method_of, model_strategy, places_of, strategy_in
 
 
 def _uncompiled(step: SetupCall) -> Draft:
@@ -82,15 +82,9 @@ def builds_graph(step: SetupCall, sessions: Sequence[SetupCall]) -> bool:
     """Whether a call builds a graph that one of these sessions runs: a session's own block does, and a program of
     TensorFlow 1 does in the function that makes the session, and in what that calls. Keras takes `run_eagerly=True`
     nowhere else than in eager mode."""
-    places, trail = [step.location], step.trail
-    while trail is not None:
-        places.append(trail.location)
-        trail = trail.parent
     if method_of(step) == "compile":
-        entered = {id(session.node) for session in sessions}
-        blocks = (node for place in places for node in place.unit.around(place.node) if isinstance(node, cst.With))
-        return any(id(item.item) in entered for block in blocks for item in block.items)
-    return any(_same_function(session.location, place) for session in sessions for place in places)
+        return in_block_of(step, sessions)
+    return any(_same_function(session.location, place) for session in sessions for place in places_of(step))
 
 
 def _same_function(one: Location, other: Location) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xlalint.analysis.domain.kinds import leaves
-from xlalint.analysis.domain.values import NONE
+from xlalint.analysis.domain.values import NONE, Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.generators import runs_python
@@ -15,7 +15,7 @@ from xlalint.analysis.library.local_paths import begins_locally
 from xlalint.analysis.library.strategies import IMAGE_GENERATOR
 from xlalint.analysis.program.unread_names import is_unread
 
-from ._strategies import is_local, method_of, path_setting
+from ._strategies import in_block_of, is_local, method_of, path_setting
 
 # Calls that run Python, by their last word.
 _PYTHON: Final = frozenset(
@@ -88,7 +88,9 @@ class Need:
 
 
 def needs(steps: Sequence[SetupCall]) -> Iterator[Need]:
-    """What the pipelines of a program need. Where Keras is passed data, those that nothing uses do not count."""
+    """What the pipelines of a program need. Where Keras is passed data, those that nothing uses do not count, and where
+    the program places what reads files on its own machine, it has these."""
+    here = [step for step in steps if step.api == "tf.device" and any(map(_is_this_machine, step.arguments.values()))]
     fed = any(method_of(step) in _FEEDS for step in steps)
     reads = any(step.api == _OPENS and step.context.pipeline for step in steps)
     for step in steps:
@@ -96,8 +98,15 @@ def needs(steps: Sequence[SetupCall]) -> Iterator[Need]:
             need: Need | None = Need(step, "lists local files, which the pipeline reads", "tensors", files=True)
         else:
             need = _need(step)
-        if need is not None and (need.fed or not (fed and is_unread(step.location))):
+        if need is None or (need.files and here and in_block_of(step, here)):
+            continue
+        if need.fed or not (fed and is_unread(step.location)):
             yield need
+
+
+def _is_this_machine(device: Value) -> bool:
+    """Whether a device is one of the machine that runs Python: "/job:localhost"."""
+    return isinstance(device, Static) and "job:localhost" in str(device.constant)
 
 
 def makes_images(step: SetupCall) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Static, Value
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.local_paths import is_local as is_path_here
 from xlalint.analysis.library.local_paths import setting_of
@@ -50,6 +51,22 @@ def takes_no_tpu(strategy: Value | None) -> bool:
 def method_of(step: SetupCall) -> str:
     """The last word of what is called: "fit", "TPUStrategy"."""
     return step.api.rpartition(".")[2]
+
+
+def places_of(step: SetupCall) -> Iterator[Location]:
+    """Where a call stands, and the calls that lead to it, innermost first."""
+    yield step.location
+    trail = step.trail
+    while trail is not None:
+        yield trail.location
+        trail = trail.parent
+
+
+def in_block_of(step: SetupCall, openers: Iterable[SetupCall]) -> bool:
+    """Whether a call is made in the block of a `with` that one of these opens, also by a function called there."""
+    entered = {id(opener.node) for opener in openers}
+    blocks = (node for place in places_of(step) for node in place.unit.around(place.node) if isinstance(node, cst.With))
+    return any(id(item.item) in entered for block in blocks for item in block.items)
 
 
 def strategy_in(scope: Scope | None) -> ApiObject | None:

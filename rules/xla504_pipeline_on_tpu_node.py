@@ -13,7 +13,8 @@ XLA is not reached. A TPU node is a machine of its own, and `tf.data` runs there
 runs.
 
 - Measured on a CPU with a second process as the remote worker (TensorFlow 2.21): a pipeline over a relative path fails
-  there ("NotFoundError: .. No such file or directory"). One over tensors in memory works.
+  there ("NotFoundError: .. No such file or directory"). One over tensors in memory works, and so does one created in
+  `with tf.device("/job:localhost"):`.
 - Measured (Keras 3.15): Keras puts a generator, a `PyDataset` and what an `ImageDataGenerator` makes into
   `Dataset.from_generator`, and arrays into none.
 - Not measured, for lack of a TPU: the worker of a TPU node has no Python. Users report "No registered 'PyFunc' OpKernel
@@ -31,10 +32,11 @@ runs.
 Or use a TPU VM (`tpu="local"`), where the program and the TPU share one machine.
 
 ## Not flagged
-A TPU VM, paths that the program gets from elsewhere, paths of a bucket, arrays, and data sets that nothing uses in a
-program that trains on others. A resolver without arguments, or with `tpu=""`, takes the TPU that the environment names,
-which may be either: the first such place is information. A path that is local only by default (`--data_dir`,
-`"./data"`) is a warning on a TPU node, and information where the address is not known.
+A TPU VM, files that are read in `with tf.device("/job:localhost"):`, paths that the program gets from elsewhere, paths
+of a bucket, arrays, and data sets that nothing uses in a program that trains on others. A resolver without arguments,
+or with `tpu=""`, takes the TPU that the environment names, which may be either: the first such place is information. A
+path that is local only by default (`--data_dir`, `"./data"`) is a warning on a TPU node, and information where the
+address is not known.
 
 ## Fix safety
 Shown only: the data has to be stored elsewhere.
@@ -345,6 +347,17 @@ data = tf.data.TFRecordDataset(os.path.join("/srv/speech", "part-0.tfrecord"))
 """,
             None,
             why="a TPU VM reads its own files",
+        ),
+        Good(
+            f"""{NODE}
+def load():
+    return tf.data.Dataset.from_tensor_slices(list(iter(tf.data.TFRecordDataset("train.tfrecord"))))
+
+with tf.device("/job:localhost"):
+    data = load()
+""",
+            None,
+            why="the machine of the program reads it",
         ),
         Good(
             f"""{NODE}
