@@ -2,15 +2,15 @@
 
 ## What it does
 Reports a second batch size for the same compiled step: one function called with datasets of different batch sizes,
-`validation_data` of `fit` and an `evaluate` of the same model, or two calls of `fit` or `predict`. Also reports arrays
-whose size changes from call to call: built with a changing number, of a list that is filled until something happens
-(an episode ends) or with a text's words, chosen by a mask, in a dataset too, drawn from a memory that fills up, or read
-from files.
+`validation_data` of `fit` and an `evaluate` of the same model, or two calls of `fit` or `predict`. Also reports batches
+whose size a loop decides, and arrays whose size changes from call to call: built with a changing number, of a list that
+is filled until something happens (an episode ends) or with a text's words, chosen by a mask, in a dataset too, drawn
+from a memory that fills up, or read from files.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU: a function called with batches of 32 and of 16 compiles twice.
-Keras compiles the steps for training, testing and prediction separately. A batch size for `evaluate` that differs from
-`fit` costs nothing; one that differs from the validation data costs one. `train_on_batch` with 1 to 4 rows costs four.
+Keras compiles the steps for training, testing and prediction separately. Another batch size in `evaluate` than in `fit`
+costs nothing, another than in the validation one, `train_on_batch` with 1 to 4 rows four, five of `fit` in a loop five.
 
 ## Example
     model.fit(train.batch(64), validation_data=test.batch(64))
@@ -20,8 +20,8 @@ Keras compiles the steps for training, testing and prediction separately. A batc
     model.evaluate(test.batch(64))
 
 ## Not flagged
-Other batch sizes in training than in evaluation, zipped datasets, unknown sizes, padded or full lists. Pictures for a
-model of a TPU strategy that was made for one size, or loaded, are information.
+Other batch sizes in training than in evaluation, or for another model in each iteration, zipped datasets, unknown
+sizes, padded or full lists. Pictures for a model of a TPU strategy that was made for one size are information.
 
 ## Fix safety
 Shown only: results do not depend on the batch size unless the model normalises over the batch.

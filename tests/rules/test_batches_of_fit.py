@@ -510,6 +510,49 @@ for start in range(0, len(rows), 32):
             ("those that are left", "pass", "rows = [row for row in rows if row.any()]", False),
         )
     },
+    # -- one batch of all --
+    "batches as long as the data": one(
+        f"""{HEAD}{MODEL}
+x, y, z = np.load("x.npy"), np.load("y.npy"), np.load("z.npy")
+model.fit(tf.data.Dataset.from_tensor_slices((x, y)).shuffle(9).batch(len(x)), epochs=2)
+model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(y.shape[0]), epochs=2)
+model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(len(z)), epochs=2)
+model.fit(tf.data.Dataset.from_tensor_slices((x, y)).filter(lambda x, y: y > 0).repeat(2).batch(len(x)), epochs=2)
+""",
+        ("XLA302", "model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(len(z))"),
+        ("XLA302", "model.fit(tf.data.Dataset.from_tensor_slices((x, y)).filter("),
+    ),
+    # -- sizes that a loop decides --
+    "another size of batches in each iteration": one(
+        f"""{HEAD}{MODEL}{JIT}
+x, y = np.ones([4096, 4], "float32"), np.ones([4096, 1], "float32")
+for size in [16, 32, 64, 128]:
+    model.fit(x, y, batch_size=size)
+for epoch in range(8):
+    for batch in tf.data.Dataset.from_tensor_slices(x).batch(16 + 16 * epoch, drop_remainder=True):
+        step(batch)
+""",
+        ("XLA308", "model.fit("),
+        ("XLA308", "step(batch)"),
+    ),
+    "another size for another model each time": one(
+        f"""{HEAD}
+x, y = np.ones([4096, 4], "float32"), np.ones([4096, 1], "float32")
+
+def build():
+    {MODEL.replace(chr(10), chr(10) + "    ")}
+    return model
+
+def search(size):
+    model = build()
+    model.fit(x, y, batch_size=size)
+
+for size in [16, 32, 64, 128]:
+    search(size)
+    model = build()
+    model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(size, drop_remainder=True))
+"""
+    ),
     # -- pictures --
     "pictures that one array holds are of one size": one(PICTURES.format("np.array(images)")),
     "pictures one by one": one(

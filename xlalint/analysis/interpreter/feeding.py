@@ -10,6 +10,7 @@ from ...syntax import nodes as cst
 from ..domain.kinds import holds_text
 from ..domain.values import (
     Api,
+    ApiObject,
     ClassValue,
     Dict,
     FunctionValue,
@@ -34,7 +35,7 @@ from .events import CallOwnCompiled, FeedCompiled, FeedForeign, FeedText, MakeCo
 from .fixed_lengths import is_as_long, is_emptied_when_due
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter
-from .other_models import is_trained, makes_model
+from .other_models import is_trained, makes_model, names_bound
 
 # What varies because a loop goes on.
 _OF_LOOPS: Final = frozenset(("counter", "cut", "drawn", GROWN, MASKED, "number", READ, "sized"))
@@ -292,18 +293,45 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
     around = dict.fromkeys((node, *frame.unit.around(node)))
     for outside in (location.node, *frame.unit.around(location.node)):
         match outside:
-            case (
-                cst.FunctionDef() | cst.Lambda() | cst.ListComp() | cst.GeneratorExp() | cst.SetComp() | cst.DictComp()
-            ):
+            case cst.FunctionDef():
+                return leaves and not (outside in around and _is_of_call(outside, node))
+            case cst.Lambda() | cst.ListComp() | cst.GeneratorExp() | cst.SetComp() | cst.DictComp():
                 return leaves
             case cst.Call(func=cst.Name("map")) if outside in around:
                 return leaves
             case cst.For() | cst.While():
+                if outside in around and _is_of_iteration(node, outside):
+                    return False
                 if outside in around and variation.kind == GROWN:
                     return not is_as_long(frame.unit, location.node, node, outside)
                 function = frame.unit.function_around(outside)
                 return outside in around or (leaves and function is not None and function not in around)
     return False  # a program makes it once
+
+
+def _is_of_iteration(node: cst.CSTNode, loop: cst.For | cst.While) -> bool:
+    """Whether each iteration of a loop makes what a call is of: a model to fit, which is compiled for itself."""
+    name = _root(node)
+    return name is not None and name in names_bound(loop)
+
+
+def _is_of_call(function: cst.FunctionDef, node: cst.CSTNode) -> bool:
+    """Whether a function makes what a call in it is of, each time that it runs itself: `model = build()`."""
+    name = _root(node)
+    return name is not None and any(
+        isinstance(part, cst.Assign)
+        and isinstance(part.value, cst.Call)
+        and any(name in cst.names_in(target.target) for target in part.targets)
+        for part in cst.within(function.body)
+    )
+
+
+def _root(node: cst.CSTNode) -> str | None:
+    """The name that a call begins with: `model` of `model.fit(x)`."""
+    called = node.func if isinstance(node, cst.Call) else None
+    while isinstance(called, cst.Attribute):
+        called = called.value
+    return called.value if isinstance(called, cst.Name) else None
 
 
 def _varies_in(frame: Frame, node: cst.CSTNode, passed: Value, variation: Variation) -> bool:
@@ -392,6 +420,8 @@ def report_feed(
 
 def _told(value: Value, varies: Callable[[Variation], bool], traced: bool) -> Value:
     """The value with what varies of it; a function that is `traced` has an input for each item of a list or tuple."""
+    if isinstance(value, ApiObject) and value.payload is not None:  # a dataset
+        return replace(value, payload=filtered(value.payload, varies))
     kept = filtered(value, varies)
     if traced and isinstance(value, Sequence) and isinstance(kept, Sequence):
         return replace(kept, varies=tuple(each for each in value.varies if each.kind == LAST and varies(each)))

@@ -56,7 +56,7 @@ def _are_made(passed: Sequence[cst.CSTNode], around: cst.For | cst.While | cst.F
     parts = [part for place in passed for part in cst.within(place)]
     if not parts:
         return False
-    names = frozenset(_names_bound(around))
+    names = frozenset(names_bound(around))
     return any(isinstance(part, cst.Call) or (isinstance(part, cst.Name) and part.value in names) for part in parts)
 
 
@@ -84,7 +84,7 @@ def _holds_trained(value: Value) -> bool:
     return is_trained(value) or (isinstance(value, Instance) and any(map(is_trained, value.attributes.values())))
 
 
-def _names_bound(around: cst.For | cst.While | cst.FunctionDef) -> Iterator[str]:
+def names_bound(around: cst.For | cst.While | cst.FunctionDef) -> Iterator[str]:
     """The names that a loop binds in each iteration, or a function in each run."""
     targets = [*([around.target] if isinstance(around, cst.For) else ()), *cst.targets_in(around.body)]
     return chain.from_iterable(map(cst.names_in, targets))

@@ -10,6 +10,7 @@ from ..domain.kinds import options, rows_of
 from ..domain.values import NONE, Array, Dict, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import EVEN, GROWN, LAST, ROWS, rows_noted, sizes_of
 from ..files.unit import Location
+from .changing_numbers import decided_by
 from .datasets import unless_one, usual_size
 
 _DEFAULT: Final = 32
@@ -30,6 +31,8 @@ def batches_of(
     if isinstance(batch_size, Array | Tensor | Sequence):
         return []  # another library's `fit`, or one of its own: Keras refuses it
     arrays = [array for option in options(value) if (array := _array(option)) is not None] if value is not None else []
+    if arrays and (sized := decided_by(batch_size, 0, location)):
+        return [Array(varies=sized)]
     size, doubt = _size(batch_size)
     found: list[Value] = []
     for array in arrays:

@@ -26,6 +26,7 @@ from ..domain.values import (
 from ..domain.varying_shapes import LAST, MASKED, RESIZED, filtered, mapped, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
+from .changing_numbers import decided_by
 from .generators import never_ends, yields_windows
 from .slicing import length_of_sliced, row_of
 
@@ -277,6 +278,7 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
             element = varied(element, (Variation("last batch", step.location, axis=0, shapes=2, detail=detail),))
     if number:
         element = _also(element, Variation("batch", step.location, axis=0, detail=str(number)))
+    element = varied(element, decided_by(step.get("batch_size"), 0, step.location))
     quotient = None if not size or count is None or setting else divided(count, size)
     batches = None if quotient is None else rounded(quotient, up=True)
     return step.dataset(element, count=batches, batch=number)

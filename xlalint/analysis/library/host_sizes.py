@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from ...syntax import nodes as cst
 from ..domain.counts import Rows, fills_batches, is_multiple, named, plus, times
 from ..domain.joins import element_of
 from ..domain.kinds import rows_of, united
 from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
 from ..domain.varying_shapes import (
     EVEN,
-    GROWN,
     LAST,
-    OF_ITEMS,
-    OF_SHAPE,
-    RESIZED,
     ROWS,
     filtered,
     variations_of,
@@ -24,6 +19,7 @@ from ..domain.varying_shapes import (
 )
 from ..files.unit import Location
 from ..record import replace
+from .changing_numbers import changing, of_size
 from .host_shapes import READ
 from .results import result_of
 
@@ -323,53 +319,15 @@ def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location, loo
     given = [arguments[parameter] for parameter in _SIZES[name] if parameter in arguments]
     for position, value in enumerate(given):
         match value:
-            case Static() | Tensor() | Array() if number := _changing(value, location, looped):
-                yield _of_size(number, position, location)
+            case Static() | Tensor() | Array() if number := changing(value, location, looped):
+                yield of_size(number, position, location)
             case Sequence(items=tuple(items)):
                 for axis, item in enumerate(items):
-                    if number := _changing(item, location, looped):
-                        yield _of_size(number, axis, location)
+                    if number := changing(item, location, looped):
+                        yield of_size(number, axis, location)
                 return
-            case Sequence(items=None, element=element) if number := _changing(element, location, looped):
-                yield _of_size(number, None, location)
-
-
-def _changing(number: Value | None, location: Location, looped: bool) -> Variation | None:
-    """What makes a number another one each time: not a loop that is over, in a function that runs once."""
-    if isinstance(number, Tensor | Array):
-        return next((each for each in number.varies if each.kind == OF_SHAPE), None)
-    if not isinstance(number, Static):
-        return None
-    changing = [each for each in number.varies if looped or not _is_over(each.location, location)]
-    return min(changing, key=lambda each: each.detail == OF_ITEMS, default=None)
-
-
-def _is_over(counted: Location, location: Location) -> bool:
-    """Whether the innermost loop around what counts does not reach another place of the same function."""
-    if counted.unit is not location.unit:
-        return False
-    around = dict.fromkeys(location.unit.around(location.node))
-    for outside in (counted.node, *counted.unit.around(counted.node)):
-        match outside:
-            case cst.FunctionDef() | cst.Lambda():
-                return False
-            case cst.For() | cst.While():
-                function = counted.unit.function_around(outside)
-                return outside not in around and (function is None or function in around)
-    return False
-
-
-def _of_size(number: Variation, axis: int | None, location: Location) -> Variation:
-    """A dimension that a number decides: one that is taken of a batch is smaller in the last one, as the batch is, and
-    how long a list is changes within the loop that fills it."""
-    if number.kind in (LAST, OF_SHAPE) or (number.kind == "number" and number.detail == LAST):
-        return Variation(LAST, number.location, axis=axis, shapes=2)
-    if number.kind == "number" and number.detail == RESIZED:
-        return Variation(RESIZED, number.location, axis=axis)
-    if number.kind == GROWN:
-        return Variation(GROWN, number.location, axis=axis, shapes=number.shapes, detail=number.detail)
-    detail = OF_ITEMS if number.detail == OF_ITEMS else ""
-    return Variation("sized", location, axis=axis, shapes=number.shapes, detail=detail)
+            case Sequence(items=None, element=element) if number := changing(element, location, looped):
+                yield of_size(number, None, location)
 
 
 def _is_single(arguments: Mapping[str, Value], count: int) -> bool:

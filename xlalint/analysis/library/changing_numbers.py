@@ -1,0 +1,64 @@
+"""Numbers that host code changes from time to time, and the dimensions that they decide."""
+
+from __future__ import annotations
+
+from ...syntax import nodes as cst
+from ..domain.values import Array, Static, Tensor, Value, Variation
+from ..domain.varying_shapes import GROWN, LAST, OF_ITEMS, OF_SHAPE, RESIZED
+from ..files.unit import Location
+
+
+def decided_by(number: Value | None, axis: int, location: Location) -> tuple[Variation, ...]:
+    """What varies along a dimension because a loop changes the number that decides it; nothing where that stays the
+    same, or is another one each time that a method runs, of which nobody sees how often."""
+    found = changing(number, location, looped=False)
+    return (of_size(found, axis, location),) if found is not None and _is_in_loop(found.location) else ()
+
+
+def _is_in_loop(counted: Location) -> bool:
+    """Whether the function of what counts does so in a loop."""
+    for outside in (counted.node, *counted.unit.around(counted.node)):
+        match outside:
+            case cst.FunctionDef() | cst.Lambda():
+                return False
+            case cst.For() | cst.While() | cst.CompFor():
+                return True
+    return False
+
+
+def changing(number: Value | None, location: Location, looped: bool) -> Variation | None:
+    """What makes a number another one each time: not a loop that is over, in a function that runs once."""
+    if isinstance(number, Tensor | Array):
+        return next((each for each in number.varies if each.kind == OF_SHAPE), None)
+    if not isinstance(number, Static):
+        return None
+    numbers = [each for each in number.varies if looped or not _is_over(each.location, location)]
+    return min(numbers, key=lambda each: each.detail == OF_ITEMS, default=None)
+
+
+def _is_over(counted: Location, location: Location) -> bool:
+    """Whether the innermost loop around what counts does not reach another place of the same function."""
+    if counted.unit is not location.unit:
+        return False
+    around = dict.fromkeys(location.unit.around(location.node))
+    for outside in (counted.node, *counted.unit.around(counted.node)):
+        match outside:
+            case cst.FunctionDef() | cst.Lambda():
+                return False
+            case cst.For() | cst.While():
+                function = counted.unit.function_around(outside)
+                return outside not in around and (function is None or function in around)
+    return False
+
+
+def of_size(number: Variation, axis: int | None, location: Location) -> Variation:
+    """A dimension that a number decides: one that is taken of a batch is smaller in the last one, as the batch is, and
+    how long a list is changes within the loop that fills it."""
+    if number.kind in (LAST, OF_SHAPE) or (number.kind == "number" and number.detail == LAST):
+        return Variation(LAST, number.location, axis=axis, shapes=2)
+    if number.kind == "number" and number.detail == RESIZED:
+        return Variation(RESIZED, number.location, axis=axis)
+    if number.kind == GROWN:
+        return Variation(GROWN, number.location, axis=axis, shapes=number.shapes, detail=number.detail)
+    detail = OF_ITEMS if number.detail == OF_ITEMS else ""
+    return Variation("sized", location, axis=axis, shapes=number.shapes, detail=detail)
