@@ -271,3 +271,41 @@ def test_an_optimizer_that_minimizes_a_function(text: str, *, found: bool, tmp_p
     (tmp_path / "train.py").write_text(MINIMIZED.format(text), encoding="utf-8")
     findings = check([tmp_path], Settings(target="tpu")).findings
     assert ("XLA506" in {one.code for one in findings}) == found
+
+
+PLAYED: Final = """\
+import gym
+import numpy as np
+import tensorflow as tf
+
+env = gym.make("CartPole-v1")
+model = tf.keras.Sequential([tf.keras.Input([4]), tf.keras.layers.Dense(2, activation="softmax")])
+optimizer = tf.keras.optimizers.Adam()
+for episode in range(100):
+    state, done, losses = env.reset(), False, []
+    with tf.GradientTape() as tape:
+        while {}:
+            probabilities = model(state[None])
+            action = np.random.choice(2)
+            losses.append(tf.math.log(probabilities[0, action]))
+            state, reward, done = env.step(action)
+            {}
+        loss = tf.reduce_sum(losses)
+    grads = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(grads, model.trainable_variables))
+"""
+
+
+@pytest.mark.parametrize(
+    ("goes_on", "last", "judged"),
+    [
+        ("not done", "pass", False),
+        ("True", "if done:\n                break", False),
+        ("len(losses) < 5", "pass", True),
+    ],
+)
+def test_a_step_that_plays_an_episode_is_no_program(goes_on: str, last: str, *, judged: bool, tmp_path: Path) -> None:
+    """Unless the episode ends by itself: then the game can be kept out of the step."""
+    (tmp_path / "train.py").write_text(PLAYED.format(goes_on, last), encoding="utf-8")
+    codes = {one.code for one in check([tmp_path], Settings(target="tpu")).findings}
+    assert ("XLA506" in codes, "XLA603" in codes) == (True, judged)

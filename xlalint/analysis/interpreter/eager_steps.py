@@ -30,6 +30,7 @@ from .events import ApiCall, TakeGradients
 from .feeding import passed_values, report_feed
 from .frames import Act, Arguments, Compilation, Frame
 from .interface import Interpreter, method_value
+from .played_steps import is_played
 
 _TAPE: Final = "tf.GradientTape"
 _TAPE_MAKER: Final = Api(_TAPE)
@@ -70,7 +71,7 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
         return context
     if context.kind is ContextKind.GRAPH:
         return _of_graph(context)
-    if context.kind not in NOT_TRACED:
+    if context.kind not in NOT_TRACED or is_played(interpreter, frame, node.body):
         return context
     step = _of_line_by_line(frame)
     report_feed(interpreter, frame, step, _read(frame, node.body), node.items[0], node)
