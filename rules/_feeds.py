@@ -7,7 +7,7 @@ from itertools import chain
 
 from xlalint.analysis.domain.kinds import leaves
 from xlalint.analysis.domain.values import Static, Variation
-from xlalint.analysis.domain.varying_shapes import variations_of
+from xlalint.analysis.domain.varying_shapes import FILLED, variations_of
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import FeedCompiled
 from xlalint.analysis.library import api, datasets
@@ -121,9 +121,10 @@ def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], h
     windows: set[str] = set()
     for value, node in zip(event.values, event.nodes, strict=True):
         for variation in variations_of(value):
-            if variation.kind not in kinds or isinstance(value, Static) or variation.location in seen:
+            cause = _cause(variation)
+            if variation.kind not in kinds or isinstance(value, Static) or cause in seen:
                 continue
-            seen.add(variation.location)
+            seen.add(cause)
             if isinstance(variation.location.node, cst.Subscript):
                 window = variation.location.unit.code(variation.location.node.slice[-1])
                 if window in windows:
@@ -142,6 +143,14 @@ def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], h
                 at_most=Severity.WARNING if event.certain and event.often and not few else Severity.INFO,
                 jax=by_shape(event, f"{what}: {PER_SHAPE}", event.often and not few),
             )
+
+
+def _cause(variation: Variation) -> Location:
+    """What makes a size vary: of lists that one loop fills the loop, which makes all of them as long."""
+    location = variation.location
+    loops = (node for node in location.unit.around(location.node) if isinstance(node, cst.For | cst.While))
+    loop = next(loops, None) if variation.kind == FILLED else None
+    return location if loop is None else location.at(loop)
 
 
 def argument_set(

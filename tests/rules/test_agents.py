@@ -231,6 +231,27 @@ for _ in range(9):
     epoch([tf.ones([3]), tf.zeros([3])])
 """
 SCRIPTS = {
+    "lists that one loop fills are as long": one(
+        f"""{HEAD}{JIT}
+def play(env):
+    states, rewards, done = [], [], False
+    while not done:
+        state, reward, done = env.step(0)
+        states.append(state)
+        rewards.append(reward)
+    step(np.array(states), np.array(rewards))
+    step(np.array(rewards))
+    names = []
+    while env.more():
+        names.append(env.name())
+    step(np.array(names))
+
+for _ in range(9):
+    play(open("env"))
+""",
+        ("XLA308", "step(np.array(states), np.array(rewards))"),
+        ("XLA308", "step(np.array(names))"),
+    ),
     # -- rows of a memory --
     "as many rows as a memory holds yet": one(
         HEAD + MODEL + MEMORY.format("", "min(size, len(self.memory))", ""), ("XLA308", "model.train_on_batch(")
