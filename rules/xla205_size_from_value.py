@@ -34,6 +34,7 @@ In general: use the largest size that occurs, as a Python int, and mask everythi
 
 ## Not flagged
 - Python ints, `x.shape`, sizes computed from `tf.shape(x)`, `tf.sequence_mask(lengths, maxlen)`.
+- A parameter in `tf.split(x, n)`, which raises for a tensor (measured), or `[4, n]` there, unless a tensor is passed.
 - `tf.size(x[mask])` where XLA tracks the bounded size. XLA201 reports the selection.
 - `tf.range(steps)` in a plain `tf.function` (a training loop around compiled steps), and host code.
 

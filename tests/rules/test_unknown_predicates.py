@@ -72,3 +72,22 @@ def test_how_many_are_meant_is_a_size_of_data(tmp_path: Path, mask: str) -> None
 )
 def test_a_size_of_which_nothing_is_known_may_be_a_number(tmp_path: Path, mask: str, result: str) -> None:
     assert _found(tmp_path, mask, result) == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [
+        ("n", []),
+        ("(2, 2, 1, n)", []),
+        ("[4, n]", []),
+        ("[tf.minimum(n, 4), 2]", ["XLA205"]),
+        ("[n, tf.shape(x)[1] - n]", ["XLA205"]),
+    ],
+)
+def test_parts_are_counted_in_numbers(sizes: str, found: list[str], tmp_path: Path) -> None:
+    """Of a function that nothing calls; TensorFlow raises for a tensor as their number."""
+    text = (
+        f"import tensorflow as tf\n\n@tf.function(jit_compile=True)\ndef f(x, n):\n    return tf.split(x, {sizes}, 1)\n"
+    )
+    (tmp_path / "parts.py").write_text(text, encoding="utf-8")
+    assert [finding.code for finding in check([tmp_path], Settings()).findings] == found

@@ -75,6 +75,7 @@ from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Entry, Frame, note_size
 from .host_reads import MAKE_CONSTANTS, report_constant, report_elsewhere, report_filled_in, report_host_read
 from .interface import FunctionModel, Interpreter, Models, method_value
+from .numeric_arguments import refute_numbers
 from .program_signs import show_signs
 from .receivers import compiled_method
 from .several_callees import fitting, perhaps
@@ -142,9 +143,7 @@ class Calls(Interpreter):
                 self.report_call(frame, name, *bind_api(traits.parameters, arguments), UNKNOWN, node)
             return self.call_written(frame, written, name, arguments, node)
         bound, nodes = bind_api(traits.parameters, arguments)
-        for parameter in ("axis", "axes", "perm"):
-            if parameter in bound:
-                self.refute_tensor(frame, bound[parameter])
+        refute_numbers(self, frame, bound)
         for parameter in traits.size_parameters & bound.keys():
             note_size(frame, bound[parameter])
         match bound.get("shape", bound.get("dims")):
