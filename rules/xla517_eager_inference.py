@@ -312,6 +312,25 @@ print(pyramid(20).count_params())
         ),
         Good(
             f"""{MODEL}
+class Pyramid(tf.keras.Model):
+    def train_step(self, data):
+        return super().train_step(data)
+
+def pyramid(levels):
+    inputs = [tf.keras.Input((3,)) for _ in range(levels)]
+    found = []
+    for level in inputs:
+        found.append(model(level))
+    return Pyramid(inputs, tf.keras.layers.Add()(found))
+
+print(pyramid(20).count_params())
+""",
+            Runs(),
+            target="tpu",
+            why="the model becomes part of another one, of a class of the program",
+        ),
+        Good(
+            f"""{MODEL}
 def beside(base):
     inputs = tf.keras.Input((3,))
     outputs = base(inputs)

@@ -42,7 +42,7 @@ from ..program.project import Project
 from ..program.python_library import CONTAINERS
 from ..record import replace
 from .contexts import HOST, Context
-from .frames import Arguments, Frame, Summary
+from .frames import Act, Arguments, Frame, Summary
 from .interface import Interpreter, Models, Options, method_value
 from .traced_builds import report_made_weights
 
@@ -151,6 +151,8 @@ class Classes(Interpreter):
 
     def _made(self, frame: Frame, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:
         """What a class that is no record makes."""
+        if cls.is_keras("model") and cls.find("__init__") is None and _is_of_tensors(arguments):
+            self.note_done(frame, Act.BUILD, node)
         traced = frame.context.becomes_graph and not any(map(cls.is_keras, _KERAS))
         given = (*arguments.positional, *arguments.keywords.values())
         plain = all(isinstance(value, Static | Unknown | Api) for value in given) and arguments.rest is None
@@ -292,3 +294,8 @@ def _by_default(cls: Class, name: str, value: Value) -> Value:
             return Static(setting=Setting(default, f"`{cls.name}.{name}`"))
         case _:
             return generalise(value)
+
+
+def _is_of_tensors(arguments: Arguments) -> bool:
+    """Whether a model is made of inputs and outputs, as Keras's own is."""
+    return len(arguments.positional) > 1 or "outputs" in arguments.keywords
