@@ -271,6 +271,26 @@ def maker(scale):
     return returned
 
 
+def deep(scale):
+    def middle(x):
+        def deepest(y):
+            return y * scale
+
+        return deepest(x[0]) + 1.0
+
+    return middle(tf.ones([2, 7]))
+
+
+def deep_maker(scale):
+    def given(x):
+        def innermost(y):
+            return y * scale
+
+        return innermost(x[0]) + 1.0
+
+    return given
+
+
 def builder():
     return keras.Sequential([keras.layers.Dense(2)])
 
@@ -593,3 +613,36 @@ class Branch:
 
 def grown(x, branch: Branch):
     return x * branch.size
+
+
+class Sized:
+    def __init__(self, name=None):
+        self.name = name
+
+
+class OfFiles(Sized):
+    def __init__(self, folder, size, **options):
+        super().__init__(**options)
+        if size < 2:
+            raise ValueError("too small")
+        self.half = size // 2
+        self.images = list(folder.glob("*.png"))
+        self.heights = [2]
+        for image in self.images:
+            self.heights.append(image.height)
+        self._count()
+
+    def _count(self):
+        self.count = 2 * self.half
+
+    def scaled(self, x):
+        return self._doubled(x) * float(self.half)
+
+    def _doubled(self, x):
+        return tf.reshape(x, [self.count, -1]) * 2.0
+
+    def seen(self, x):
+        return x * float(len(self.images))
+
+    def highest(self, x):
+        return x * max(self.heights)

@@ -42,6 +42,7 @@ for line in sys.stdin:
             "shapes": shapes,
             "state": len(driven.state()),
             "autograph": driven.autograph,
+            "notes": list(driven.notes),
             "moved": list(driven.moved.values()),
             "reached": sorted(line for path, line in driven.reached if path == target.file),
         }

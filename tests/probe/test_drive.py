@@ -112,6 +112,15 @@ def test_a_function_made_inside_another_is_called_as_it_does(driver: Driver) -> 
     assert driver("maker.<locals>.returned", lines=(first, first + 1), kind="nested")["inputs"] == ["x: f32[4, 4]"]
 
 
+def test_a_function_made_inside_one_that_is_itself_made_inside_another(driver: Driver) -> None:
+    first = line_of("        def deepest")
+    found = driver("deep.<locals>.middle.<locals>.deepest", lines=(first, first + 1), kind="nested")
+    assert found["inputs"] == ["y: f32[7]"]
+    first = line_of("        def innermost")
+    found = driver("deep_maker.<locals>.given.<locals>.innermost", lines=(first, first + 1), kind="nested")
+    assert found["inputs"] == ["y: f32[4]"]
+
+
 def test_a_function_that_counts_outside_of_it_begins_as_it_was_called(driver: Driver) -> None:
     first = line_of("    def step(")
     found = driver("stepped.<locals>.step", lines=(first, first + 3), kind="nested")
@@ -315,3 +324,11 @@ def test_what_a_caller_passes_is_varied_where_nothing_else_is_accepted(driver: D
 def test_a_method_as_the_call_of_its_object_comes_to_it(driver: Driver) -> None:
     first = line_of("def message")
     assert "as `Messaging.call` does" in driver("Messaging.message", lines=(first, first + 1))["how"]
+
+
+def test_an_object_is_made_in_part_where_its_constructor_needs_more_than_there_is(driver: Driver) -> None:
+    found = driver("OfFiles.scaled")
+    assert found["how"] == "OfFiles(size: 4).scaled with x: f32[4, 4]"
+    assert found["notes"][0] == "of its object only what its constructor does for `count`, `half` was made"
+    assert "not" in driver("OfFiles.seen", seconds=1.0)
+    assert "not" in driver("OfFiles.highest", seconds=1.0)

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import CodeType
 from typing import Any, Final
 
-from xlalint.probe.fragments import NAME, wrapped
+from xlalint.probe.fragments import NAME
 from xlalint.probe.target import Frame, Target
 from xlalint.probe.target import Given as Said
 from xlalint.sources.packages import is_test
@@ -27,7 +26,7 @@ from ..code.blame import by_keras
 from ..code.importing import Loaded, LoadError, load
 from ..code.limits import Limit
 from ..code.line_tracing import TooLongError
-from ..code.messages import described, first_line
+from ..code.messages import described
 from ..code.user_lines import UserLines
 from ..inputs.numbers import VALUE_SETS
 from ..inputs.recorded_calls import first_call
@@ -36,6 +35,7 @@ from ..inputs.slots import Choice, subclasses
 from ..inputs.tensors import Arguments
 from . import harnesses
 from .binding import without_objects
+from .definitions import inside, looked_up, written
 from .driven import Driven, NotDrivenError, Partly, holds_tensors
 from .harnesses import Arranged, Given, Harness, watch
 from .keras_objects import (
@@ -49,6 +49,7 @@ from .keras_objects import (
     models_in,
     variables_in,
 )
+from .parted_objects import in_part
 from .passing import Passing
 from .state import State, variables_held
 from .supplied_inputs import Supply
@@ -58,7 +59,9 @@ from .training import NoTrainingError, is_compiled, training_of
 _MOST_CALLERS: Final = 8
 _SECONDS: Final = 30.0  # to look for inputs
 _BEFORE_OTHERS: Final = 0.5  # the share of them that a definition by itself gets, where there are other ways
+_BEFORE_A_PART: Final = 0.75  # where the last way is an object of which a part is made
 _MOST_HEIRS: Final = 2
+_MOST_INSIDE: Final = 3  # functions that give one another
 _OF_TRAINING: Final = 2  # batches that a step of training gets
 _LOCALS: Final = ".<locals>."
 _APART: Final = "replicas are not compiled together"
@@ -73,7 +76,7 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
     with ExitStack() as stack:
         moved: dict[str, tuple[str, int]] = {}
         if target.kind == "fragment":
-            path = _written(target, stack)
+            path = written(target, stack)
             moved[str(path)] = (target.file, 1)
             target = replace(target, file=str(path), qualname=NAME, roots=(*target.roots, str(path)))
         given = None if like is None else list(like.found)
@@ -93,17 +96,6 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
         driven.found = driver.found
         driven.close = stack.pop_all().close
         return driven
-
-
-def _written(target: Target, stack: ExitStack) -> Path:
-    """A fragment as a function in a file of its own."""
-    folder = Path(stack.enter_context(TemporaryDirectory(prefix="xlalint-fragment-")))
-    path = folder / Path(target.file).with_suffix(".py").name
-    try:
-        path.write_text(wrapped(Path(target.file).read_text(encoding="utf-8")), encoding="utf-8")
-    except (OSError, SyntaxError, ValueError) as error:
-        raise NotDrivenError(f"it cannot be called: {first_line(error)}") from error
-    return path
 
 
 def _loaded(path: Path, target: Target, whose: str, qualname: str) -> Loaded:
@@ -150,10 +142,14 @@ class _Driver:
         outer = target.qualname.rpartition(_LOCALS)[0]
         callers = [one for one in target.callers if (one.file, one.qualname) != (target.file, outer)][:_MOST_CALLERS]
         ways: list[Callable[[float], Driven]] = [partial(self._called_by, caller, None) for caller in callers]
+        last = None
         if self.given is None and not target.given and target.factory is None and not outer:
             ways += self._of_objects()
+            last = self._in_part()
+        first = _BEFORE_OTHERS if ways else _BEFORE_A_PART if last is not None else 1.0
+        ways += [last] if last is not None else []
         try:
-            return self._by_itself(_BEFORE_OTHERS if ways else 1.0)
+            return self._by_itself(first)
         except NotDrivenError as error:
             for number, way in enumerate(() if error.in_no_way else ways):
                 try:
@@ -165,7 +161,7 @@ class _Driver:
     def _of_objects(self) -> Iterator[Callable[[float], Driven]]:
         """By way of what runs when an object is called, for another method; then with objects of classes that inherit
         from the target's, where these are what is used."""
-        owner, found = _looked_up(self.loaded, self.target.qualname)
+        owner, found = looked_up(self.loaded, self.target.qualname)
         name = self.target.qualname.rpartition(".")[2]
         if owner is None or not inspect.isfunction(found):
             return
@@ -176,6 +172,20 @@ class _Driver:
         heirs = (heir for heir in subclasses(owner) if getattr(heir, name, None) is found)
         for heir in islice(heirs, _MOST_HEIRS) if not inspect.isabstract(owner) else ():
             yield partial(self._as_heir, heir)
+
+    def _in_part(self) -> Callable[[float], Driven] | None:
+        """As a method of an object of which only what the method needs is made."""
+        owner, found = looked_up(self.loaded, self.target.qualname)
+        if owner is None or not inspect.isfunction(found) or inspect.isabstract(owner):
+            return None
+        made = in_part(owner, inside(owner, self.target.qualname.rpartition(".")[2]))
+        return None if made is None else partial(self._as_part, *made)
+
+    def _as_part(self, part: type, attributes: Sequence[str], share: float) -> Driven:
+        driven = self._as_heir(part, share)
+        named = ", ".join(f"`{one}`" for one in attributes)
+        driven.notes += (f"of its object only what its constructor does for {named or 'no attribute'} was made",)
+        return driven
 
     def _as_heir(self, heir: type, share: float) -> Driven:
         """As a method of a class that inherits it."""
@@ -191,7 +201,7 @@ class _Driver:
             return self._called_by(Frame(target.file, target.qualname.rpartition(_LOCALS)[0]), self.loaded, share)
         if target.factory is not None:
             return self._supplied(target.factory)
-        _, found = _looked_up(self.loaded, target.qualname)
+        _, found = looked_up(self.loaded, target.qualname)
         if is_model(found):
             return self._models([found], "the model")
         harness = self._harness(target, self.loaded, _forms(target.given))
@@ -213,11 +223,11 @@ class _Driver:
 
     def _harness(self, target: Target, loaded: Loaded, given: Given) -> Harness:
         """For a definition that a module holds."""
-        owner, found = _looked_up(loaded, target.qualname)
+        owner, found = looked_up(loaded, target.qualname)
         said = Arranged(self.target.parameters, given, _forms(target.made_of))
         if inspect.isclass(found):
             return harnesses.of_object(found, said)
-        name = _inside(owner, target.qualname.rpartition(".")[2])
+        name = inside(owner, target.qualname.rpartition(".")[2])
         if not callable(found) and not isinstance(found, property):
             raise NotDrivenError(f"`{target.qualname}` is not a function ({type(found).__name__})")
         if owner is None or isinstance(inspect.getattr_static(owner, name), staticmethod | classmethod):
@@ -413,8 +423,7 @@ class _Driver:
         if loaded is None:
             loaded = _loaded(Path(caller.file), self.target, "its caller's", caller.qualname)
             self.others.append(loaded)
-        if _LOCALS in caller.qualname:
-            raise NotDrivenError("it is made inside a function that is itself made inside one; probe the outer one")
+        caller = replace(caller, qualname=caller.qualname.partition(_LOCALS)[0])  # what makes it, too
         outside = Target(caller.file, caller.qualname, roots=self.target.roots, search=self.target.search)
         harness = (
             test_harness(loaded.module, caller) if is_test(Path(caller.file)) else self._harness(outside, loaded, {})
@@ -426,18 +435,23 @@ class _Driver:
             inside = first <= code.co_firstlineno <= last
             return inside and code.co_name == name and os.path.samefile(code.co_filename, self.target.file)
 
-        calls = watch(harness, matches)
-        solution = self._solved(harness, caller=True, share=share)
-        groups = {group: solution.make(group, 0, 0) for group in dict.fromkeys(slot.group for slot in harness.slots)}
-        with backend.eager_execution():
-            harness.run(groups)
-        call = calls[0] if calls else None
-        if call is None:
+        for _ in range(_MOST_INSIDE):
+            calls = watch(harness, matches)
+            solution = self._solved(harness, caller=True, share=share)
+            groups = dict.fromkeys(slot.group for slot in harness.slots)
+            with backend.eager_execution():
+                harness.run({group: solution.make(group, 0, 0) for group in groups})
             result = solution.attempt.result
-            if callable(result) and matches(harnesses.code_of(result) or _nothing.__code__):
+            code = (harnesses.code_of(result) if callable(result) else None) or _nothing.__code__
+            if calls or not self.own(code.co_filename):
+                break
+            if matches(code):
                 made = harnesses.of_function(result, Arranged(self.target.parameters, _forms(self.target.given), {}))
                 return self._finished(made, self._solved(made))
+            harness = harnesses.of_function(result, Arranged((), {}, {}))  # what it gives may call it
+        if not calls:
             raise NotDrivenError(f"`{caller.qualname}` was called and did not call it; write a probe comment above it")
+        [call] = calls[:1]
         for generated in (True, False):
             again = harnesses.of_recorded(call, harness.owner, generated)
             try:
@@ -480,21 +494,3 @@ def _forms(given: Sequence[Said]) -> dict[str | int, Choice]:
 def _models_of(result: Any) -> list[Any]:
     """The models that something gives which gives no tensors."""
     return [] if holds_tensors(result, asked=False) else models_in(result)
-
-
-def _looked_up(loaded: Loaded, qualname: str) -> tuple[type | None, Any]:
-    """What a module holds under a qualified name, and the class that it is in."""
-    owner, found = None, loaded.module
-    for part in qualname.split("."):
-        owner = found if inspect.isclass(found) else None
-        name = _inside(owner, part)
-        if not hasattr(found, name):
-            raise NotDrivenError(f"the imported module has no `{qualname}`")
-        found = getattr(found, name)
-    return owner, found
-
-
-def _inside(owner: type | None, name: str) -> str:
-    """A name as a class has it: Python writes the class before one that is private to it."""
-    private = owner is not None and name.startswith("__") and not name.endswith("__")
-    return f"_{owner.__name__.lstrip('_')}{name}" if private and owner is not None else name

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 _ANY: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+REPLACES: Final = "replaces"  # an attribute of a constructor: the one of a base in the place of which it runs
 
 
 def python_function_of(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,6 +45,8 @@ def of_bases(cls: Any) -> Iterator[inspect.Parameter]:
     """What a class that passes on what it is made of needs for the classes that say what that is, and does not say
     itself."""
     makers = [vars(base).get("__init__") for base in cls.__mro__] if inspect.isclass(cls) else []
+    replaced = [getattr(one, REPLACES, None) for one in makers]
+    makers = [one for one in makers if one is not None and one not in replaced]
     known: set[str] = set()
     for number, made in enumerate(filter(inspect.isfunction, makers)):
         parameters = list(inspect.signature(made).parameters.values())[1:]
