@@ -66,6 +66,11 @@ def beyond_a_failure(x, n, ids):
     return tf.gather(x, ids) + last  # <- diverges
 
 
+def beyond_rows(x, edges):
+    edges = tf.sparse.reorder(edges)  # <- fails
+    return tf.gather(x, edges.indices[:, 0])  # <- diverges
+
+
 def both(x):
     n = tf.cast(tf.reduce_max(tf.abs(x)), tf.int32)
     return tf.concat(
@@ -162,9 +167,12 @@ def test_two_hazards_of_one_line_are_told_apart(worker: Worker, tmp_path: Path) 
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize(("name", "autograph"), [("beyond", True), ("beyond_a_failure", False)])
+@pytest.mark.parametrize(("name", "autograph"), [("beyond", True), ("beyond_a_failure", False), ("beyond_rows", False)])
 def test_indices_out_of_range_are_tried(worker: Worker, file: Path, name: str, autograph: bool) -> None:
-    given = (Given("x", "f32[4]"), Given("n", "i32[]"), Given("ids", "i32[2]"))
+    others = (
+        [Given("edges", "f32[4, 4] sparse")] if name == "beyond_rows" else [Given("n", "i32[]"), Given("ids", "i32[2]")]
+    )
+    given = (Given("x", "f32[4]"), *others)
     marked = expected(name)
     target = Target(str(file), name, given=given, wanted=tuple(marked), roots=(str(file),), extreme=True)
     outcome = worker.ask(replace(target, autograph=autograph), Plan(gradients=False), Limits())

@@ -16,7 +16,8 @@ class Backend(Protocol):
     """`NAME`: as Keras has it; `NAMES`: the modules that snippets leave out; `REFUSALS`: what eager execution raises
     for values that an operation does not take.
 
-    `FORMS`: what is made of a tensor for each style of `specs` that is a form; `ANNOTATIONS`: by the class that an
+    `FORMS`: what is made of a tensor for each style of `specs` that is a form, and of a number of rows and columns by
+    which what a sparse one holds lies further; `ANNOTATIONS`: by the class that an
     annotation names, the style of the tensor that it promises; `OBJECTS`: by such a class, an object of it, in words
     and made; `KINDS`: classes of tensors, that of the usual form first; `MODULES`: classes of what holds variables;
     `VARIABLES`, `GENERATORS`: classes of variables and of what random numbers are drawn from, besides Keras's;
@@ -27,7 +28,7 @@ class Backend(Protocol):
     NAME: str
     NAMES: Mapping[str, Any]
     REFUSALS: tuple[type[Exception], ...]
-    FORMS: Mapping[str, Callable[[Any], Any]]
+    FORMS: Mapping[str, Callable[[Any, int], Any]]
     ANNOTATIONS: Mapping[Any, str]
     OBJECTS: Mapping[Any, tuple[str, Any]]
     KINDS: tuple[Any, ...]

@@ -20,7 +20,10 @@ from .pretrained import keep_what_models_are_made_with
 NAME = "jax"
 NAMES: Mapping[str, Any] = {"keras": keras, "np": np, "jax": jax, "jnp": jnp}
 REFUSALS: tuple[type[Exception], ...] = ()  # out of range is no error, and there are no assertions
-FORMS: Mapping[str, Callable[[Any], Any]] = {"sparse": sparse.BCOO.fromdense, "variable": keras.Variable}
+FORMS: Mapping[str, Callable[[Any, int], Any]] = {
+    "sparse": lambda dense, further: sparse.BCOO.fromdense(dense),
+    "variable": lambda dense, further: keras.Variable(dense),
+}
 ANNOTATIONS: Mapping[Any, str] = {
     jax.Array: "",
     keras.KerasTensor: "",

@@ -144,20 +144,20 @@ def spec_of(described: Any) -> tuple[str, Sequence[int | None] | None] | None:
     return described.dtype.name, None if described.shape.rank is None else list(described.shape)
 
 
-def _sparse(dense: Any) -> Any:
-    """Without the last element of each row."""
+def _sparse(dense: Any, further: int) -> Any:
+    """Without the first element of each row; what it holds may lie `further`, in a larger one."""
     kept = (
         tf.where(tf.range(tf.size(dense)) % max(int(dense.shape[-1]), 2) != 0) if dense.shape.rank else tf.where([True])
     )
     where = tf.unravel_index(kept[:, 0], tf.cast(tf.shape(dense), tf.int64)) if dense.shape.rank else tf.zeros((0, 1))
     indices = tf.transpose(where)
-    return tf.SparseTensor(indices, tf.gather_nd(dense, indices), tf.shape(dense, tf.int64))
+    return tf.SparseTensor(indices + further, tf.gather_nd(dense, indices), tf.shape(dense, tf.int64) + further)
 
 
-FORMS: Mapping[str, Callable[[Any], Any]] = {
+FORMS: Mapping[str, Callable[[Any, int], Any]] = {
     "sparse": _sparse,
-    "ragged": tf.RaggedTensor.from_tensor,
-    "variable": tf.Variable,
+    "ragged": lambda dense, further: tf.RaggedTensor.from_tensor(dense),
+    "variable": lambda dense, further: tf.Variable(dense),
 }
 
 

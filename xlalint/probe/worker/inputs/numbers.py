@@ -50,6 +50,12 @@ def _extreme_values(value_set: int, position: int) -> tuple[int, float] | None:
     return _EXTREME[kind] if one in (0, position + 1) else None
 
 
+def further(value_set: int, position: int) -> int:
+    """How much further what a sparse tensor holds lies in a set of extremes: beyond all of what goes with it."""
+    beyond, _ = _EXTREME[0]
+    return beyond if _extreme_values(value_set, position) == _EXTREME[0] else 0
+
+
 def like_seen(values: np.ndarray[Any, Any], value_set: int, position: int) -> np.ndarray[Any, Any]:
     """Values like those that were seen somewhere: smaller, in another order, all alike. Whole numbers stay such. Of a
     set of extremes, those of the tensor at a position."""
@@ -88,9 +94,9 @@ def numbers(spec: Spec, variant: int, value_set: int, position: int) -> np.ndarr
         values = np.sort(signs(size, value_set, random))
     elif is_integer and below:
         limit = int(below[1])
-        values = (np.arange(size) + value_set + position) % limit if size == 1 else random.integers(0, limit, size)
+        values = np.array([_single(value_set, position) % limit]) if size == 1 else random.integers(0, limit, size)
     elif is_integer or spec.dtype == "string":
-        values = 1 + (np.arange(size) + value_set + position) % 3 if size == 1 else random.integers(1, 4, size)
+        values = np.array([1 + _single(value_set, position) % 3]) if size == 1 else random.integers(1, 4, size)
     else:
         magnitude = random.uniform(0.25, 2.0, size) * (8.0 if value_set == 1 else 1.0)
         values = _styled(spec.style, magnitude, shape)
@@ -100,6 +106,11 @@ def numbers(spec: Spec, variant: int, value_set: int, position: int) -> np.ndarr
         values = np.array(["one", "two", "three"], object)[values - 1]
     made: np.ndarray[Any, Any] = values.reshape(shape)
     return made
+
+
+def _single(value_set: int, position: int) -> int:
+    """A whole number that stands alone: another one in each set, and of two of them each is the larger one in some."""
+    return value_set + position * (1 + value_set // 3)
 
 
 def _styled(style: str, magnitude: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from xlalint.sources.specs import Form, Keyed, Many, Spec, leaves
 
 from ..backends import backend
-from .numbers import numbers
+from .numbers import further, numbers
 
 FORMS: Final = ("sparse", "ragged", "variable")  # styles that are forms of a tensor
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # by position, and by name
@@ -78,7 +78,8 @@ def draw(spec: Spec, variant: int, value_set: int, position: int) -> Any:
     made = backend.tensor_of(numbers(spec, variant, value_set, position), spec.dtype)
     if spec.style in FORMS and spec.style not in backend.FORMS:
         raise TypeError(f"there are no {spec.style} tensors")
-    return backend.FORMS[spec.style](made) if spec.style in backend.FORMS else made
+    form = backend.FORMS.get(spec.style)
+    return made if form is None else form(made, further(value_set, position))
 
 
 def map_specs(form: Form | ObjectInput | None, change: Callable[[Spec], Spec]) -> Any:
