@@ -101,6 +101,9 @@ def titled(x, title):
         raise TypeError(f"Argument `title` must be a string. Received: {title}")
     return tf.exp(x)
 
+def turned(x):
+    return tf.transpose(x, [6, 0, 1, 2, 3, 4, 5])
+
 class Begun:
     def __init__(self, x):
         self.weight = tf.Variable(2.0)
@@ -164,6 +167,7 @@ def test_a_parameter_is_told_from_one_of_its_name_that_its_object_is_made_of(dri
         ("activated", ["x: f32[4, 4]", "options: Settings(shift=4, scale=4, activation='relu')"]),
         ("largest", ["ratios: f32[4]"]),
         ("titled", ["x: f32[4, 4]", "title: 'same'"]),
+        ("turned", ["x: f32[4, 4, 4, 4, 4, 4, 4]"]),
     ],
 )
 def test_what_errors_name(driver: Driver, program: str, qualname: str, inputs: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -46,10 +46,13 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
         for name, value in frame.f_locals.items():
             if len(name) > 2 and id(value) in by_identity and _bare(name) in words:
                 found.setdefault(by_identity[id(value)])
+    outside = _arguments(failed, words) if clues.beyond else set()
     for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
         direct, slice_ = _names(frame.f_code.co_filename, frame.f_code.co_firstlineno, line)
         values = frame.f_locals
-        for name in (*direct, *slice_):
+        named = tuple(name for name in direct if name in values and id(values[name]) in outside)
+        behind = _sources(frame.f_code.co_filename, frame.f_code.co_firstlineno, named)
+        for name in dict.fromkeys((*named, *behind, *direct, *slice_)):
             if clues.attribute is not None and name == clues.attribute[1]:
                 continue  # what is missed, of what is at fault
             if name in values and id(values[name]) in by_identity:
@@ -78,6 +81,17 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
         for inner, _ in parts_of(failed.assignment[position], None):
             paths.setdefault((position, inner))
     return [(position, path) for position, path in paths if not failed.slots[position].fixed]
+
+
+def _arguments(failed: FailedCall, words: Container[str]) -> set[int]:
+    """The identities of what a library got for the arguments that an error names: the indices that are out of range."""
+    return {
+        id(value)
+        for frame in frames_of(failed.error.__traceback__)
+        if not failed.own(frame.f_code.co_filename)
+        for name, value in frame.f_locals.items()
+        if len(name) > 2 and _bare(name) in words and not isinstance(value, bool | int | str | None)
+    }
 
 
 def _by_name(failed: FailedCall) -> dict[str, list[int]]:
@@ -222,19 +236,26 @@ def _names(path: str, first_line: int, line: int) -> tuple[tuple[str, ...], tupl
     )
     if statement is None:
         return (), ()
-    direct = dict.fromkeys(_loaded(statement))
+    direct = tuple(dict.fromkeys(_loaded(statement)))
+    return direct, _sources(path, first_line, direct)
+
+
+@lru_cache(maxsize=4096)
+def _sources(path: str, first_line: int, names: tuple[str, ...]) -> tuple[str, ...]:
+    """What names come from within a function, the nearest first."""
+    function = function_at(path, first_line)
     sources: dict[str, dict[str, None]] = {}
-    for node in ast.walk(function):
+    for node in ast.walk(function) if function is not None else ():
         for name, value in _bound(node):
             sources.setdefault(name, {}).update(dict.fromkeys(_loaded(value)))
-    reached = dict(direct)
-    pending = list(direct)
+    reached = dict.fromkeys(names)
+    pending = list(names)
     while pending:
         for name in sources.get(pending.pop(0), ()):
             if name not in reached:
                 reached[name] = None
                 pending.append(name)
-    return tuple(direct), tuple(name for name in reached if name not in direct)
+    return tuple(name for name in reached if name not in names)
 
 
 def function_at(path: str, first_line: int) -> ast.FunctionDef | None:

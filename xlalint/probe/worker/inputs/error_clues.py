@@ -19,8 +19,10 @@ _DTYPE_NAMES: Final = re.compile(
 _SYNONYMS: Final = {"double": "float64", "half": "float16", "float": "float32"}
 _RANK: Final = re.compile(
     r"(\d)-?\s?D\b|rank[^\d\n]{0,24}(\d)\b|(\d)[- ]dimension|ndims?\D{0,12}(\d)|dimensions?\D{0,8}(\d)\b"
-    r"|_size must contain (\d) elements|dim index (\d)|but got length (\d)"  # of the shape that a tensor has
+    # Of the shape that a tensor has, or that a permutation is for.
+    r"|_size must contain (\d) elements|dim index (\d)|but got length (\d)|is a vector of size (\d)"
 )
+MOST_RANK: Final = 8  # of a tensor
 _RANK_WORDS: Final = {"scalar": 0, "vector": 1, "matrix": 2, "0D": 0}
 _WHERE: Final = re.compile(r"is not in the list of allowed values|\{\{[^}]*\}\}|\[Op:\w+\]|name: \S*|node \S+")
 _COUNT: Final = re.compile(
@@ -123,7 +125,7 @@ class ErrorClues:
             int(unpack[1]) if unpack else None,
             (attribute[1].rpartition(".")[2], attribute[2]) if attribute else None,
             tuple(dict.fromkeys(_SYNONYMS.get(name, name) for name in _dtypes(text, message_of(error)))),
-            tuple(dict.fromkeys(rank for rank in ranks if rank < 6)),
+            tuple(dict.fromkeys(rank for rank in ranks if rank <= MOST_RANK)),
             tuple(dict.fromkeys(int(number) for number in _NUMBER.findall(text) if 0 < int(number) <= 4096)),
             tuple(dict.fromkeys(_QUOTED.findall(text))),
             tuple(count for found in _COUNT.findall(text) for word in found if word and (count := _number(word)) > 1),

@@ -17,7 +17,7 @@ from ..backends import backend
 from .configurations import classes_with, modes_of, read_in_file, read_with, said_in
 from .culprits import FailedCall, culprits_of, frames_of, switches_of, user_frames_of
 from .element_counts import reshaped
-from .error_clues import ErrorClues
+from .error_clues import MOST_RANK, ErrorClues
 from .numbers import SIZE
 from .own_settings import ready_with
 from .parts import Assignment, PartPath, part_at, with_part
@@ -27,7 +27,6 @@ from .tensors import FORMS, ComposedInput, ObjectInput, map_specs
 
 _IMAGE: Final = (2, 8, 8, 3)
 _LARGE_IMAGE: Final = (256, 256, 3)
-_MOST_RANK: Final = 6
 _SWITCHED: Final = 3  # how much less likely a switch is at fault than the input that an error is about
 _OF_DEFAULTS: Final = 6  # how much less likely an input is at fault that has its default
 _CERTAIN: Final = -1  # before what may be at fault
@@ -152,7 +151,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         ranks = dict.fromkeys(map(len, clues.shapes))
         yield from (_of_rank(part, other) for other in ranks if other != rank)
         for apart in {abs(one - other) for one in ranks for other in ranks} - {0}:  # it may come here changed
-            yield from (_of_rank(part, other) for other in (rank - apart, rank + apart) if 0 <= other <= _MOST_RANK)
+            yield from (_of_rank(part, other) for other in (rank - apart, rank + apart) if 0 <= other <= MOST_RANK)
     if clues.beyond and part.style != "flags" and part.dtype not in ("bool", "string"):
         yield replace(part, style="flags")
     if clues.increasing and part.style != "sorted":
@@ -254,7 +253,7 @@ def _sizes_of(part: Many) -> tuple[Any, ...] | None:
 
 
 def _is_other(shape: tuple[int, ...], known: tuple[int, ...]) -> bool:
-    return shape != known and 0 not in shape and len(shape) <= _MOST_RANK and prod(shape) <= _LARGEST
+    return shape != known and 0 not in shape and len(shape) <= MOST_RANK and prod(shape) <= _LARGEST
 
 
 def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterator[Choice]:
@@ -269,7 +268,7 @@ def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterat
         yield Many(part.kind, (*part.items, *(first,) * clues.unpack)[: clues.unpack])
     if part.items and all(isinstance(item, Spec) for item in part.items):
         if _ONE_ELEMENT.search(clues.text):
-            yield from (map_specs(part, partial(_less, ranks=ranks)) for ranks in (_MOST_RANK, 1))
+            yield from (map_specs(part, partial(_less, ranks=ranks)) for ranks in (MOST_RANK, 1))
         if _ASKED.search(clues.text):  # what operations take for one tensor has a dimension more than its items
             yield from (map_specs(part, partial(_of_rank, rank=rank - 1)) for rank in clues.ranks if rank)
         # It may be a structure of sizes.
@@ -423,7 +422,7 @@ def _together(failed: FailedCall, clues: ErrorClues) -> Iterator[Assignment]:
     if len(specs) < 2:
         return
     if _ONE_ELEMENT.search(clues.text):
-        yield from (_alike(failed.assignment, specs, partial(_less, ranks=ranks)) for ranks in (1, _MOST_RANK))
+        yield from (_alike(failed.assignment, specs, partial(_less, ranks=ranks)) for ranks in (1, MOST_RANK))
     for rank in dict.fromkeys((*clues.ranks, 3, 4, 1)):
         yield _alike(failed.assignment, specs, partial(_of_rank, rank=rank))
     for dtype in dict.fromkeys((*clues.dtypes, "int32", "bool", "float64")):
