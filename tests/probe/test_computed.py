@@ -48,6 +48,12 @@ class Pool:
     def renamed(self, x):
         return self.between(x, first_of(x, 1))
 
+    def kept(self, x):
+        return self.between(x, tf.where(x > 0))
+
+    def chosen(self, x, ids):
+        return self.between(x, tf.where(ids > 0, ids, 2 * ids))
+
     def by_backend(self, x):
         return self.between(x, K.argmax(x))
 
@@ -70,6 +76,8 @@ class Pool:
         (("self.between(x, tf.argsort", "self.selected(places=places"), "open"),
         (("self.between(x, argsort", "self.selected(places=places"), "confirmed"),
         (("self.between(x, first_of", "self.selected(places=places"), "open"),
+        (("self.between(x, tf.where(x", "self.selected(places=places"), "open"),
+        (("self.between(x, tf.where(ids", "self.selected(places=places"), "confirmed"),
         (("self.between(x, K.argmax", "self.selected(places=places"), "open"),
         (("self.between(x, ids.argmax", "self.selected(places=places"), "open"),
         (("self.between(x, self.argmax", "self.selected(places=places"), "confirmed"),

@@ -26,7 +26,18 @@ from ..sources.calls import (
     parameters,
 )
 
-_POSITIONS: Final = {"top_k", "argmax", "argmin", "argsort", "nonzero", "range", "arange", "non_max_suppression"}
+_POSITIONS: Final = {
+    "top_k",
+    "argmax",
+    "argmin",
+    "argsort",
+    "nonzero",
+    "range",
+    "arange",
+    "non_max_suppression",
+    "argwhere",
+}
+_OF_CONDITION: Final = "where"
 _OF_ARRAYS: Final = {"argmax", "argmin", "argsort", "nonzero"}  # as methods
 
 
@@ -62,19 +73,22 @@ def _positions(node: ast.AST) -> Iterator[str]:
 
 def _gives_positions(value: ast.AST, path: str, inside: bool = False) -> bool:
     """Whether an expression computes positions, or a function of the file that it calls."""
-    calls = [one.func for one in ast.walk(value) if isinstance(one, ast.Call)]
+    calls = [one for one in ast.walk(value) if isinstance(one, ast.Call)]
     if any(_is_of_positions(one, path) for one in calls):
         return True
-    called = {last_name(one) for one in calls}
+    called = {last_name(one.func) for one in calls}
     return not inside and any(_gives_positions(one, path, True) for one in functions(path) if one.name in called)
 
 
-def _is_of_positions(called: ast.expr, path: str) -> bool:
-    """Whether what is called is what a library gives positions by, Python's `range`, or such a method of an array."""
+def _is_of_positions(call: ast.Call, path: str) -> bool:
+    """Whether a call is of what a library gives positions by, Python's `range`, or such a method of an array. `where`
+    gives them of a condition alone."""
+    called = call.func
     root, _, behind = ast.unparse(called).partition(".")
     if (meaning := imported(path).get(root)) is not None:
         dotted = f"{meaning}.{behind}".rstrip(".")
-        return dotted.startswith(LIBRARIES) and dotted.rpartition(".")[2] in _POSITIONS
+        name, alone = dotted.rpartition(".")[2], len(call.args) + len(call.keywords) == 1
+        return dotted.startswith(LIBRARIES) and (name in _POSITIONS or (name == _OF_CONDITION and alone))
     if isinstance(called, ast.Name):
         return called.id == "range" and all(one.name != "range" for one in functions(path))
     return isinstance(called, ast.Attribute) and called.attr in _OF_ARRAYS and last_name(called.value) not in OBJECT
