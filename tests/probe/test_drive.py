@@ -231,6 +231,18 @@ def test_a_file_named_like_its_folder(driver: Driver, tmp_path: Path) -> None:
     assert driver("trained", str(trained))["inputs"] == ["x: f32[4, 4]"]
 
 
+def test_folders_inside_of_a_package_that_are_none_by_themselves(driver: Driver, tmp_path: Path) -> None:
+    inner = tmp_path / "outermost" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "README.md").touch()
+    (inner.parent / "__init__.py").touch()
+    (inner / "scales.py").write_text("SCALE = 2.0\n")
+    for name in ("one", "other"):
+        file = inner / f"{name}.py"
+        file.write_text(f"from outermost.inner.scales import SCALE\n\ndef {name}(x):\n    return x * SCALE\n")
+        assert driver(name, str(file)).get("inputs") == ["x: f32[4, 4]"]
+
+
 def test_flags_of_a_program_have_their_defaults(driver: Driver, tmp_path: Path) -> None:
     program = tmp_path / "flagged.py"
     program.write_text(

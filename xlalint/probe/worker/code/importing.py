@@ -42,7 +42,7 @@ class Loaded:
             if folder in sys.path:
                 sys.path.remove(folder)
         new = set(sys.modules) - self._before if self._folders else ()
-        files = ((name, str(getattr(sys.modules[name], "__file__", None))) for name in new)
+        files = ((name, _file_of(sys.modules[name])) for name in new)
         forgotten = [name for name, file in files if any(_is_own(file, folder) for folder in self._folders)]
         flags.forget(forgotten)
         for name in forgotten:
@@ -94,6 +94,12 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
         raise LoadError(f"{type(error).__name__}: {first_line(error)}") from error
+
+
+def _file_of(module: ModuleType) -> str:
+    """Where a module is; of a package that is only a folder, that."""
+    file = getattr(module, "__file__", None)
+    return str(file if file is not None else next(iter(getattr(module, "__path__", ())), None))
 
 
 def _is_own(file: str, folder: str) -> bool:
