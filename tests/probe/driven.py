@@ -646,3 +646,7 @@ class OfFiles(Sized):
 
     def highest(self, x):
         return x * max(self.heights)
+
+    def turned(self, x):
+        assert len(x.shape) == 3, "x must have rank 3"
+        return x * float(self.half)

@@ -342,5 +342,6 @@ def test_an_object_is_made_in_part_where_its_constructor_needs_more_than_there_i
     found = driver("OfFiles.scaled")
     assert found["how"] == "OfFiles(size: 4).scaled with x: f32[4, 4]"
     assert found["notes"][0] == "of its object only what its constructor does for `count`, `half` was made"
+    assert driver("OfFiles.turned", seconds=0.0)["inputs"] == ["x: f32[4, 4, 4]"]  # all of it took all the time
     assert "not" in driver("OfFiles.seen", seconds=1.0)
     assert "not" in driver("OfFiles.highest", seconds=1.0)

@@ -60,6 +60,7 @@ _MOST_CALLERS: Final = 8
 _SECONDS: Final = 30.0  # to look for inputs
 _BEFORE_OTHERS: Final = 0.5  # the share of them that a definition by itself gets, where there are other ways
 _BEFORE_A_PART: Final = 0.75  # where the last way is an object of which a part is made
+_FOR_A_PART: Final = 5.0  # seconds that it gets at least
 _MOST_HEIRS: Final = 2
 _MOST_INSIDE: Final = 3  # functions that give one another
 _OF_TRAINING: Final = 2  # batches that a step of training gets
@@ -182,6 +183,8 @@ class _Driver:
         return None if made is None else partial(self._as_part, *made)
 
     def _as_part(self, part: type, attributes: Sequence[str], share: float) -> Driven:
+        if self.limit.left < _FOR_A_PART:  # what makes all of the object may take long at each call
+            self.limit = Limit(_FOR_A_PART)
         driven = self._as_heir(part, share)
         named = ", ".join(f"`{one}`" for one in attributes)
         driven.notes += (f"of its object only what its constructor does for {named or 'no attribute'} was made",)
