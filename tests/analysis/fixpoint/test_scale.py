@@ -232,7 +232,7 @@ def test_a_folder_that_begins_to_offer_a_module_is_noticed(large: Path) -> None:
     assert check(["."], warm) == check(["."], Settings(jobs=1))
 
 
-@pytest.mark.parametrize(("kind", "most"), [("host", 48), ("graph", 96)])
+@pytest.mark.parametrize(("kind", "most"), [("host", 12), ("graph", 48)])
 def test_a_function_is_not_executed_for_each_of_very_many_callers(
     kind: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,12 +34,13 @@ from ..program.parameter_uses import Unconvertible, closed_over
 from ..program.project import Project
 from ..record import replace
 from .called_by_hand import is_called_by_hand
+from .called_contexts import calling_context, context_of, outside_of
 from .changed_arguments import Changes, changed_like, changes_of, passed_as
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .decorated_scopes import scope_around
 from .eager_steps import asks_for_graph, begin_step, left
 from .events import JoinBranches
-from .execution_limits import GENERALISE_AFTER, is_given_up
+from .execution_limits import GENERALISE_AFTER, alike_calls, is_given_up
 from .feeding import report_compiled_call, report_own_call
 from .filling import counted, returned
 from .frames import Act, Aliases, Arguments, Compilation, Frame, Summary, Use, note_use, returned_to_host
@@ -80,7 +81,7 @@ class Functions(Interpreter):
             result = self.invoke(frame, value, arguments, node)
             frame.context = step
             return result
-        outer = HOST if frame is None else _calling_context(frame, value)
+        outer = HOST if frame is None else calling_context(frame, value)
         if value.function.decorator_texts and outer.scope is None and (scope := scope_around(self, value)) is not None:
             outer = replace(outer, scope=scope)
         context = context_of(value, outer)
@@ -98,7 +99,7 @@ class Functions(Interpreter):
             if value.function.decorator_texts:
                 report_cached(self, frame, value, summary.value, node)
             if not value.function.module.written:
-                outside, place = _outside(frame, node)
+                outside, place = outside_of(frame, node)
                 outside.summary.calls.append((Location(outside.unit, place), summary))
                 if frame.context.kind in NOT_TRACED:
                     note_call(outside, summary, value, arguments, place, looped=frame.python_loop > 0)
@@ -191,8 +192,14 @@ class Functions(Interpreter):
             if known.changes and frame is not None:
                 self._note_changes(frame, value, node, known.changes, given)
             return known
-        if self._depth >= _DEEPEST or (not written and is_given_up(self.analyses, analysed, value, env)):
+        if self._depth >= _DEEPEST:
             return None
+        alike = alike_calls(analysed, context, value, env)
+        if not written and is_given_up(self.analyses, analysed, alike):
+            latest = self.memo.get(self.latest.get((which, alike)))
+            if latest is not None:
+                _pass_on(latest, aliases, frame, env)
+            return latest if latest is None or context.kind is ContextKind.HOST else replace(latest, value=UNKNOWN)
         summary = Summary(
             function.qualname,
             None,
@@ -225,6 +232,7 @@ class Functions(Interpreter):
         if not written:
             self.analyses[analysed] = count + 1
             self.memo[which, how] = summary
+            self.latest[which, alike] = which, how
         mark = self.writes.mark
         self._depth += 1
         try:
@@ -429,21 +437,6 @@ def _pass_on(summary: Summary, aliases: Aliases, caller: Frame | None, env: Mapp
             note_use(caller, outer, use & ~Use.NUMBER if caller.conditional else use)
 
 
-def _outside(frame: Frame, node: cst.CSTNode) -> tuple[Frame, cst.CSTNode]:
-    """Where users' code stands that is at work here: what a function of Python's library does, its caller does."""
-    while frame.caller is not None:
-        node, frame = frame.call or node, frame.caller
-    return frame, node
-
-
-def _calling_context(frame: Frame, value: FunctionValue) -> Context:
-    """The context in which a frame calls a function: AutoGraph does not convert Python's library, nor what that calls,
-    unless it is a function that converted code made."""
-    outside, _ = _outside(frame, frame.unit.tree)
-    made_there = outside is not frame and value.scope is not None and not value.function.module.written
-    return outside.context if made_there and value.scope.context.converted else frame.context
-
-
 def _traced_apart(interpreter: Interpreter, value: FunctionValue) -> Location | None:
     """Where a function is made a `tf.function` of its own, whoever calls it: its decorator, or its definition where it
     has none; None where it is no `tf.function`."""
@@ -460,40 +453,3 @@ def _traced_apart(interpreter: Interpreter, value: FunctionValue) -> Location | 
 def _is_run_by_keras(compiled: Compilation) -> bool:
     """Whether this is how Keras runs a method, inside of what calls it."""
     return compiled.by_keras or compiled.keras is not None
-
-
-def context_of(value: FunctionValue, caller: Context) -> Context:
-    """The context in which a function runs that is called from `caller`."""
-    found = replace(caller, off=False) if caller.off else caller
-    found = _compiled_context(value, found)
-    made_for = None if value.scope is None else value.scope.made_for.get(value.function)
-    for backends in (caller.backends, made_for):
-        if backends is not None and found.backends != backends:
-            found = replace(found, backends=backends if found.backends is None else backends & found.backends)
-    if caller.aside and not found.aside and (caller.kind is not ContextKind.HOST or not _asks_for_xla(value)):
-        found = replace(found, aside=True)
-    return found if found.scope is caller.scope else replace(found, scope=caller.scope)
-
-
-def _asks_for_xla(value: FunctionValue) -> bool:
-    return isinstance(value.compiled, Compilation) and value.compiled.jit
-
-
-def _compiled_context(value: FunctionValue, caller: Context) -> Context:
-    compiled = value.compiled
-    if not isinstance(compiled, Compilation):
-        return caller
-    match compiled.kind, caller.kind:
-        case (ContextKind.OPEN, _) if not compiled.autograph:
-            return replace(caller, autograph=False, entry=compiled.entry, keras=compiled.keras)
-        case (ContextKind.OPEN | ContextKind.HOST, _):
-            return caller
-        case (ContextKind.GRAPH, _) if caller.pipeline:
-            return caller  # each function of a pipeline becomes part of its graph, which XLA does not see
-        case (ContextKind.GRAPH, ContextKind.XLA):
-            # A function called inside a compiled one becomes part of it.
-            by = caller if compiled.autograph else compiled
-            inside = replace(caller, autograph=compiled.autograph, entry=by.entry, keras=by.keras)
-            return replace(inside, plain_python=None, direct=False)
-        case _:
-            return compiled.context

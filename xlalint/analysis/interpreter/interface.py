@@ -78,6 +78,7 @@ class Interpreter(ABC):
         self.memo: dict[Any, Summary] = {}
         self.writes = AttributeWrites(self.memo)
         self.analyses: dict[tuple[Hashable, ...], int] = {}  # of each function, as `execution_limits` counts
+        self.latest: dict[tuple[Hashable, ...], tuple[Hashable, ...]] = {}  # where `memo` has the latest of alike calls
         self.instances: dict[Class, Instance] = {}
         self.creators: Creators | None = None  # who creates the objects of the program, once that is known
         self.switches: dict[Class, frozenset[str]] = {}  # with which a class compiles nothing

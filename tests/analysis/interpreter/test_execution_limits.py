@@ -1,0 +1,70 @@
+"""A function that is called in more ways than it is executed for is followed all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
+
+# Each call passes an object of another class, so that each is another pattern of arguments.
+CALLS: Final = 120
+HEAD: Final = """\
+import tensorflow as tf
+
+
+def scaled(x, settings):
+    if tf.reduce_sum(x) > 10.0:
+        return x / 2.0
+    return x
+"""
+SETTINGS: Final = "\n\nclass S{number}:\n    rate = 0.1\n"
+IN_GRAPH: Final = "\n\n@tf.function\ndef f{number}(x):\n    return scaled(x, S{number}())\n"
+COMPILED: Final = "\n\n@tf.function(jit_compile=True, autograph=False)\ndef compiled(x):\n    return scaled(x, None)\n"
+ON_HOST: Final = """
+
+def begin(step, settings):
+    return step(tf.ones([4]))
+
+
+def train(step, settings):
+    return begin(step, settings)
+
+
+def plain(x):
+    return x + 1.0
+
+
+@tf.function(jit_compile=True, autograph=False)
+def compiled(x):
+    return scaled(x, None)
+
+
+"""
+
+
+def _each(text: str) -> str:
+    return "".join(text.format(number=number) for number in range(CALLS))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # What compiles it comes behind all that only runs it in a graph.
+        HEAD + _each(SETTINGS + IN_GRAPH) + COMPILED,
+        # The host passes the compiled function through helpers that are passed many other things before.
+        HEAD + ON_HOST + _each(SETTINGS + "\n\ntrain(plain, S{number}())\n") + "train(compiled, None)\n",
+    ],
+    ids=["in a graph", "on the host"],
+)
+def test_what_is_called_behind_many_others_is_still_reached(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(text)
+    found = [
+        (finding.code, finding.severity.name.lower())
+        for finding in check([file], Settings(exposure="certain")).findings
+    ]
+    assert found == [("XLA101", "error")]
