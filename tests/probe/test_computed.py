@@ -54,6 +54,16 @@ class Pool:
     def chosen(self, x, ids):
         return self.between(x, tf.where(ids > 0, ids, 2 * ids))
 
+    def in_range(self, x, ids):
+        inside = (ids >= 0) & (ids < tf.shape(x)[1])
+        near = tf.boolean_mask(ids, inside)
+        return self.between(x, near - 1)
+
+    def elsewhere(self, x, ids):
+        inside = tf.shape(x)[1] > 2
+        near = tf.boolean_mask(ids, tf.fill(tf.shape(ids), inside))
+        return self.between(x, near)
+
     def by_backend(self, x):
         return self.between(x, K.argmax(x))
 
@@ -78,6 +88,8 @@ class Pool:
         (("self.between(x, first_of", "self.selected(places=places"), "open"),
         (("self.between(x, tf.where(x", "self.selected(places=places"), "open"),
         (("self.between(x, tf.where(ids", "self.selected(places=places"), "confirmed"),
+        (("self.between(x, near - 1", "self.selected(places=places"), "open"),
+        (("self.between(x, near)", "self.selected(places=places"), "confirmed"),
         (("self.between(x, K.argmax", "self.selected(places=places"), "open"),
         (("self.between(x, ids.argmax", "self.selected(places=places"), "open"),
         (("self.between(x, self.argmax", "self.selected(places=places"), "confirmed"),

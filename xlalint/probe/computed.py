@@ -56,7 +56,7 @@ def by_callers(finding: Finding) -> bool:
             return False
         passed = [one for call in _calls(caller, step.line, here.name) for one in arguments(call, here, names)]
         values = [*passed, *assigned(caller, {name for one in passed for name in names_in(one)})]
-        if any(_gives_positions(value, step.path) for value in values):
+        if any(_gives_positions(value, step.path) for value in values) or _keeps_in_range(values, step.path):
             return True
         names, here = {name for value in values for name in names_in(value)}, caller
     return False
@@ -80,15 +80,32 @@ def _gives_positions(value: ast.AST, path: str, inside: bool = False) -> bool:
     return not inside and any(_gives_positions(one, path, True) for one in functions(path) if one.name in called)
 
 
+def _keeps_in_range(values: list[ast.expr], path: str) -> bool:
+    """Whether `boolean_mask` chooses elements that what is assigned compares: those that are in a range, say."""
+    nodes = [node for value in values for node in ast.walk(value)]
+    compared = {name for node in nodes if isinstance(node, ast.Compare) for name in names_in(node)}
+    masked = (node for node in nodes if isinstance(node, ast.Call) and node.args and _is_mask(node, path))
+    return any(not compared.isdisjoint(names_in(call.args[0])) for call in masked)
+
+
+def _is_mask(call: ast.Call, path: str) -> bool:
+    return _of_library(call, path).rpartition(".")[2] == "boolean_mask"
+
+
+def _of_library(call: ast.Call, path: str) -> str:
+    """The dotted name of a function of a library that a call is of, as the file imports it; empty for others."""
+    root, _, behind = ast.unparse(call.func).partition(".")
+    dotted = f"{imported(path).get(root, '')}.{behind}".strip(".")
+    return dotted if dotted.startswith(LIBRARIES) else ""
+
+
 def _is_of_positions(call: ast.Call, path: str) -> bool:
     """Whether a call is of what a library gives positions by, Python's `range`, or such a method of an array. `where`
     gives them of a condition alone."""
     called = call.func
-    root, _, behind = ast.unparse(called).partition(".")
-    if (meaning := imported(path).get(root)) is not None:
-        dotted = f"{meaning}.{behind}".rstrip(".")
-        name, alone = dotted.rpartition(".")[2], len(call.args) + len(call.keywords) == 1
-        return dotted.startswith(LIBRARIES) and (name in _POSITIONS or (name == _OF_CONDITION and alone))
+    if ast.unparse(called).partition(".")[0] in imported(path):
+        name, alone = _of_library(call, path).rpartition(".")[2], len(call.args) + len(call.keywords) == 1
+        return name in _POSITIONS or (name == _OF_CONDITION and alone)
     if isinstance(called, ast.Name):
         return called.id == "range" and all(one.name != "range" for one in functions(path))
     return isinstance(called, ast.Attribute) and called.attr in _OF_ARRAYS and last_name(called.value) not in OBJECT
