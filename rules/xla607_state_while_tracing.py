@@ -49,7 +49,7 @@ under `tf.init_scope()`, which leaves the graph (on TensorFlow).
 ## Not flagged
 - Lists and objects that the same trace makes, or empties first.
 - Attributes that are written and never read before: `self.scores = scores` for a look afterwards.
-- Settings, such as `self.built = True`; `tf.Variable.assign`; eager code; NumPy's arrays.
+- Settings, such as `self.built = True`; an axis that is made positive; variables' `assign`; eager code; NumPy's arrays.
 - State that changes in a TensorFlow loop or branch, which is XLA107.
 - Tests, which count calls and traces, and look at what was passed.
 

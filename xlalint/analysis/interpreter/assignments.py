@@ -46,6 +46,7 @@ from .filling import put_behind
 from .fixed_lengths import MAKERS
 from .frames import Frame
 from .host_reads import note_read
+from .in_range import is_put_in_range
 from .interface import Handlers, Models, Options
 from .kept import Keeping
 from .same_conditions import forget_sides
@@ -72,7 +73,7 @@ class Assignments(Keeping):
         if self.strategies and self.options.target == "tpu":
             value = with_strategies(frame, node, value)
         for target in node.targets:
-            if isinstance(value, Static) and _is_made_of(node.value, target.target):
+            if isinstance(value, Static) and _is_counted(frame, node, target.target):
                 self.note_counted(frame, node, target.target, value)
                 value = self._counted(frame, node, target.target, value)
             if not _is_same_each_time(frame, value):
@@ -105,7 +106,7 @@ class Assignments(Keeping):
         right = self.evaluate(frame, node.value)
         self._note_outside(frame, node.target, node)
         value = self.operate(frame, node, node.operator, left, right)
-        if isinstance(left, Static):
+        if isinstance(left, Static) and _is_counted(frame, node, node.target):
             self.note_counted(frame, node, node.target, value)
         value = put_behind(frame, node, left, value)
         self.assign(frame, node.target, self._counted(frame, node, node.target, value), node)
@@ -130,7 +131,7 @@ class Assignments(Keeping):
         match target:
             case cst.Name(value=name):
                 if name in frame.globals and statement is not None:
-                    given, own = value, _is_of_itself(statement, target)
+                    given, own = value, _is_counted(frame, statement, target)
                     value = with_global_change(frame, statement, given, of_itself=own)
                     if value is not given:
                         self.writes.restated.add(frame.module)
@@ -149,7 +150,7 @@ class Assignments(Keeping):
                     self._mutated(frame, statement or target, owner, "attribute")
                 held = self.evaluate(frame, owner)
                 if statement is not None:
-                    given, own, parts = value, _is_of_itself(statement, target), self._deciding(frame, statement)
+                    given, own, parts = value, _is_counted(frame, statement, target), self._deciding(frame, statement)
                     value = with_change(frame, statement, target, given, of_itself=own, decided_by=parts)
                     if value is not given:
                         self.writes.restated.update(one.cls for one in options(held) if isinstance(one, Instance))
@@ -463,13 +464,13 @@ def _is_made_of(node: cst.BaseExpression, target: cst.BaseExpression) -> bool:
             return False
 
 
-def _is_of_itself(statement: cst.CSTNode, target: cst.BaseExpression) -> bool:
-    """Whether a statement computes a number from what its target was before."""
+def _is_counted(frame: Frame, statement: cst.CSTNode, target: cst.BaseExpression) -> bool:
+    """Whether a statement computes a number from what its target was before, each time another one."""
     match statement:
         case cst.AugAssign():
-            return True
+            return not is_put_in_range(frame.unit, statement, target)
         case cst.Assign(value=value):
-            return _is_made_of(value, target)
+            return _is_made_of(value, target) and not is_put_in_range(frame.unit, statement, target)
         case _:
             return False
 

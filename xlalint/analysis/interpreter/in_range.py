@@ -1,0 +1,40 @@
+"""Numbers that a condition on themselves puts in range: nothing changes them once they are."""
+
+from __future__ import annotations
+
+from ...syntax import nodes as cst
+from ..files.unit import Unit
+
+
+def is_put_in_range(unit: Unit, statement: cst.CSTNode, target: cst.BaseExpression) -> bool:
+    """Whether a statement makes what is below zero positive, and so only once: `if self.axis < 0: self.axis += rank`.
+    What adds a number that is written there counts."""
+    match statement:
+        case cst.AugAssign(operator=cst.AddAssign(), value=added):
+            pass
+        case cst.Assign(value=cst.BinaryOperation(left=left, operator=cst.Add(), right=right)):
+            added = right if left.deep_equals(target) else left
+        case _:
+            return False
+    if isinstance(added, cst.Integer | cst.Float):
+        return False
+    inside: cst.CSTNode = statement
+    for around in unit.around(statement):
+        match around:
+            case cst.FunctionDef():
+                return False
+            case cst.If(test=test, body=body) if body is inside and _is_below_zero(test, target):
+                return True
+        inside = around
+    return False
+
+
+def _is_below_zero(test: cst.BaseExpression, target: cst.BaseExpression) -> bool:
+    match test:
+        case cst.Comparison(
+            left=left,
+            comparisons=[cst.ComparisonTarget(operator=cst.LessThan(), comparator=cst.Integer(value="0"))],
+        ):
+            return left.deep_equals(target)
+        case _:
+            return False
