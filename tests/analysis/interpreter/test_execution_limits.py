@@ -68,3 +68,25 @@ def test_what_is_called_behind_many_others_is_still_reached(tmp_path: Path, text
         for finding in check([file], Settings(exposure="certain")).findings
     ]
     assert found == [("XLA101", "error")]
+
+
+FACTORY: Final = """\
+import numpy as np
+import tensorflow as tf
+
+
+def batches(settings):
+    return tf.data.Dataset.from_tensor_slices(np.ones((70, 4), "float32")).batch(32)
+
+
+@tf.function(jit_compile=True)
+def compiled(x):
+    return x * 2.0
+"""
+
+
+def test_what_a_factory_returns_behind_many_other_calls_is_known(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    calls = _each(SETTINGS + "\n\nbatches(S{number}())\n")
+    file.write_text(FACTORY + calls + "for x in batches(None):\n    compiled(x)\n")
+    assert [finding.code for finding in check([file], Settings()).findings] == ["XLA302"]
