@@ -90,3 +90,47 @@ def test_what_a_factory_returns_behind_many_other_calls_is_known(tmp_path: Path)
     calls = _each(SETTINGS + "\n\nbatches(S{number}())\n")
     file.write_text(FACTORY + calls + "for x in batches(None):\n    compiled(x)\n")
     assert [finding.code for finding in check([file], Settings()).findings] == ["XLA302"]
+
+
+SCOPED: Final = """\
+import numpy as np
+import tensorflow as tf
+
+x, y = np.ones([8, 3], "float32"), np.ones([8, 1], "float32")
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+
+def note(settings):
+    print(settings)
+"""
+OUTSIDE: Final = """
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+note(None)
+optimizer = tf.keras.optimizers.Adam()
+with strategy.scope():
+    optimizer.build(model.trainable_variables)
+
+
+@tf.function
+def train(x, y):
+    return strategy.run(step, args=(x, y))
+
+
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    return loss
+
+
+train(tf.constant(x), tf.constant(y))
+"""
+
+
+def test_a_call_in_the_scope_of_a_strategy_leads_nobody_else_into_it(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    calls = _each(SETTINGS + "\n\nwith strategy.scope():\n    note(S{number}())\n")
+    file.write_text(SCOPED + calls + OUTSIDE)
+    assert {finding.code for finding in check([file], Settings(exposure="certain")).findings} == {"XLA502"}

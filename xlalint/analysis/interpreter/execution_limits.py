@@ -41,7 +41,7 @@ def alike_calls(
 ) -> tuple[Hashable, ...]:
     """What the calls of a function have in common that lead to the same functions, compiled the same way: the summary
     of one says nearly what that of another would."""
-    how = context.kind, context.converted, context.pipeline, context.eager
+    how = context.kind, context.converted, context.pipeline, context.eager, context.scope
     return *counted, *how, *_dispatched(value, env)
 
 
