@@ -56,7 +56,7 @@ def _read(cls: type, name: str) -> set[str] | None:
             return None
         if any(isinstance(one, ast.Name) and one.id in ("super", _CLASS) for one in ast.walk(tree)):
             return None
-        if _count(tree, ast.Name) != _count(tree, ast.Attribute):
+        if _is_passed_on(tree):
             return None
         for one in _of_self(tree):
             if not hasattr(cls, one.attr):
@@ -146,11 +146,10 @@ def _of_self(tree: ast.AST) -> Iterator[ast.Attribute]:
             yield node
 
 
-def _count(tree: ast.AST, kind: type[ast.AST]) -> int:
-    """How often the object is named, or an attribute of it."""
-    if kind is ast.Attribute:
-        return sum(1 for _ in _of_self(tree))
-    return sum(isinstance(one, ast.Name) and one.id == "self" for one in ast.walk(tree))
+def _is_passed_on(tree: ast.AST) -> bool:
+    """Whether the object is named for more than its attributes."""
+    named = sum(isinstance(one, ast.Name) and one.id == "self" for one in ast.walk(tree))
+    return named != sum(1 for _ in _of_self(tree))
 
 
 def _is_private(tree: ast.AST) -> bool:
