@@ -1,4 +1,5 @@
-"""A constant that a block of a script may bind again has two values behind it: the code for either is judged."""
+"""A constant that a block of a script may bind again has two values behind it: the code for either is judged. One that
+is bound again below is what it was above, in the defaults of parameters, too."""
 
 from __future__ import annotations
 
@@ -62,6 +63,44 @@ def test_what_either_branch_binds_is_possible(tmp_path: Path) -> None:
     chosen = ON_ITS_OWN + 'else:\n    DEVICE = "TPU v3"\n'
     assert _codes(tmp_path, PROGRAM.format(chosen=chosen, asked="== 'TPU v3'")) == {"XLA302"}
     assert _codes(tmp_path, PROGRAM.format(chosen=chosen, asked="== 'GPU'")) == {"XLA302"}
+
+
+BOUND_AGAIN: Final = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+model.compile("adam", "mse", jit_compile=True)
+{first}
+
+{middle}
+{second}
+{end}
+"""
+FIT: Final = "model.fit(tf.data.Dataset.from_tensor_slices((tf.zeros([40, 8]), tf.zeros([40, 3]))).batch({}))"
+ABOVE: Final = (FIT.format("SIZE"), "")
+CALLED: Final = ("def fit():\n    " + FIT.format("SIZE"), "fit()")
+DEFAULT: Final = ("def fit(rows=SIZE):\n    " + FIT.format("rows"), "fit()")
+METHOD: Final = ("class Run:\n    def fit(self, *, rows=2 * SIZE):\n        " + FIT.format("rows"), "Run().fit()")
+
+
+@pytest.mark.parametrize(
+    ("code", "which"),
+    [(ABOVE, 0), (CALLED, 1), (DEFAULT, 0), (METHOD, 0)],
+    ids=["above", "called", "default", "method"],
+)
+def test_a_constant_is_what_it_is_at_the_time(tmp_path: Path, code: tuple[str, str], which: int) -> None:
+    """Rows are 40: batches of 8 (or 20) fill them, batches of 7 (or 14) do not."""
+    for sizes in ((7, 8), (10, 7), (8, 10), (7, 3)):
+        text = BOUND_AGAIN.format(first=f"SIZE = {sizes[0]}", middle=code[0], second=f"SIZE = {sizes[1]}", end=code[1])
+        size = sizes[which] * (2 if code is METHOD else 1)
+        assert _codes(tmp_path, text) == ({"XLA302"} if 40 % size else set()), sizes
+
+
+@pytest.mark.parametrize("again", ["for SIZE in range(9):\n    print(SIZE)", "if rows:\n    SIZE = 9", "SIZE += 1"])
+@pytest.mark.parametrize("size", [7, 8])
+def test_a_default_knows_nothing_of_what_is_bound_below(tmp_path: Path, again: str, size: int) -> None:
+    text = BOUND_AGAIN.format(first=f"SIZE = {size}", middle=DEFAULT[0], second=again, end=DEFAULT[1])
+    assert _codes(tmp_path, text) == ({"XLA302"} if size == 7 else set())
 
 
 def _codes(folder: Path, program: str) -> set[str]:

@@ -129,6 +129,7 @@ class Outline:
     """What a module binds, and the stretches of code that run when it is imported.
 
     `bindings`: name -> definitions in order; `assigned`: names that module-level code binds in another way;
+    `rebound`: those of them that it binds more than once, so that what they are depends on when they are asked for;
     `stars`: modules imported with `*`; `blocks`: `if`, `try` and `with` statements that hold definitions or imports;
     `statements`: Python's own trees of each stretch, of thirty times the size of its text, until somebody takes them;
     `lines`: what Python's trees do not say of the text; `under`: the conditions on a backend that imports stand under.
@@ -138,6 +139,7 @@ class Outline:
     stars: list[ImportOutline] = field(default_factory=list)
     code: list[Stretch] = field(default_factory=list)
     assigned: set[str] = field(default_factory=set)
+    rebound: set[str] = field(default_factory=set)
     blocks: list[Stretch] = field(default_factory=list)
     literals: dict[str, ast.expr] = field(default_factory=dict)
     statements: dict[Stretch, list[ast.stmt]] = field(default_factory=dict)
@@ -230,12 +232,15 @@ def _outline_statement(statement: ast.stmt, result: Outline) -> None:
         case ast.Match(subject=subject) if _is_of_backend(subject):
             _outline_block(statement, result)
         case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
-            _is_literal(value) and name not in result.assigned and name not in result.lines.set_by_functions
+            _is_literal(value)
+            and name not in result.assigned
+            and name not in result.lines.set_by_functions
+            and _is_told_first(name, value, result)
         ):
             result.literals[name] = value
         case _:
             result.code.append(_stretch(statement, result))
-            result.assigned.update(_assigned(statement))
+            _assign(set(_assigned(statement)), result)
 
 
 _Block: TypeAlias = ast.If | ast.Match | ast.Try | ast.TryStar | ast.With
@@ -260,7 +265,14 @@ def _outline_block(statement: _Block, result: Outline) -> None:
     inner.assigned |= told
     if inner.code or told:
         result.code.append(_stretch(statement, result))
-        result.assigned |= inner.assigned
+        result.rebound |= inner.rebound
+        _assign(inner.assigned, result)
+
+
+def _assign(names: set[str], result: Outline) -> None:
+    """Note what a statement binds that is code to run."""
+    result.rebound |= {name for name in names if name in result.assigned or name in result.literals}
+    result.assigned |= names
 
 
 def _ways(statement: _Block) -> Iterator[tuple[tuple[str, ...], Iterable[ast.stmt]]]:
@@ -314,6 +326,12 @@ def _told_again(inner: Outline, before: Outline) -> set[str]:
     """The names that a block binds to another constant than the code in front of it: a default, which it may leave."""
     again = inner.literals.keys() & before.literals.keys()
     return {name for name in again if ast.dump(inner.literals[name]) != ast.dump(before.literals[name])}
+
+
+def _is_told_first(name: str, value: ast.expr, before: Outline) -> bool:
+    """Whether no code in front of it binds a name to another constant: a notebook sets its numbers anew below."""
+    told = before.literals.get(name)
+    return told is None or ast.dump(told) == ast.dump(value)
 
 
 def _is_literal(value: ast.expr) -> bool:

@@ -90,6 +90,7 @@ class Interpreter(ABC):
         self.strategies = project.files.strategies  # whether scopes and makings are followed
         self.set_up = False  # whether any call that sets a program up was met
         self.module_frames: dict[Module, Frame] = {}
+        self.defaults: dict[cst.BaseExpression, Value] = {}  # of parameters of functions at the top of a module
         self.fragments: dict[Module, Summary] = {}
         self.handed: set[Class] = set()  # of which Keras is passed objects, and compiled models
         self.flags: dict[str, dict[Module, Value]] = {}  # of `absl.flags`, with what they are by default in each script

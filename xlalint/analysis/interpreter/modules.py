@@ -19,6 +19,7 @@ from ..files.unit import Location, Unit
 from ..program.project import Project
 from ..program.signs import Shows, Sign
 from .contexts import HOST, Context, ContextKind
+from .defaults import bind_defaults
 from .frames import Frame, Summary
 from .host_code import is_of_script
 from .interface import Interpreter, Models, Options
@@ -71,7 +72,7 @@ class Modules(Interpreter):
         frame.module.bind_defaults()
         above = 0
         for stretch in frame.module.outline.code:
-            self.register_own(frame.module, range(above, stretch.first))
+            self._run_definitions(frame.module, range(above, stretch.first))
             above = stretch.first
             unit = self.unit_of(frame.module, stretch.first, stretch)
             if unit is None:
@@ -85,7 +86,12 @@ class Modules(Interpreter):
             if frame.env is not None:
                 frame.module.values.update(frame.env)
             frame.env = frame.module.values
-        self.register_own(frame.module, range(above, frame.module.file.last_line + 1))
+        self._run_definitions(frame.module, range(above, frame.module.file.last_line + 1))
+
+    def _run_definitions(self, module: Module, lines: range) -> None:
+        """Run what stands around the definitions in some lines: their decorators, and the defaults of parameters."""
+        self.register_own(module, lines)
+        bind_defaults(self, module, lines)
 
     def _run_fragment(self, module: Module, first: Frame) -> None:
         """Names that nobody defines: the reader is meant to think of a compiled function around the code."""

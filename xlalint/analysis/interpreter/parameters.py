@@ -33,8 +33,8 @@ from ..files.unit import Unit
 from ..program.project import Project
 from ..record import replace
 from .annotations import PROMISED, value_of_annotation
-from .contexts import HOST
-from .frames import Aliases, Arguments, Frame, Summary
+from .defaults import frame_of_default
+from .frames import Aliases, Arguments, Frame
 from .interface import Interpreter, Models, Options
 
 # An annotation, and the frame in which it is read.
@@ -49,7 +49,6 @@ class Parameters(Interpreter):
         self, project: Project, options: Options, wanted_apis: frozenset[str], clock: Clock, models: Models
     ) -> None:
         super().__init__(project, options, wanted_apis, clock, models)
-        self._defaults: dict[cst.BaseExpression, Value] = {}  # of parameters of functions at the top of a module
         self._promises: dict[cst.BaseExpression, Value | None] = {}  # of annotations there
         self._inherited: dict[cst.Param, _Promise | None] = {}  # of parameters of methods without annotations
         self._signing: set[cst.BaseExpression] = set()  # defaults and annotations that are being evaluated
@@ -186,21 +185,17 @@ class Parameters(Interpreter):
 
     def _default(self, scope: Frame, unit: Unit, node: cst.BaseExpression) -> Value:
         """What a parameter is when nothing is given for it, evaluated where it is defined; `unit`: which holds that."""
-        if scope.is_module and node in self._defaults:
-            return self._defaults[node]
+        if scope.is_module and node in self.defaults:
+            return self.defaults[node]
         if self._is_endless(node):
             return UNKNOWN
-        quiet = Frame(
-            unit, scope.module, HOST, Summary("", None, None, HOST), dict(scope.env or {}), parent=scope.parent
-        )
         self._signing.add(node)
         try:
-            value = self.evaluate(quiet, node)
+            value = self.evaluate(frame_of_default(scope, unit), node)
         finally:
             self._signing.discard(node)
-        if scope.is_module:
-            self._defaults[node] = value
-        return value
+        # To ask for a name may have been what executed the module, up to the definition and on.
+        return self.defaults.setdefault(node, value) if scope.is_module else value
 
     def annotated_value(self, frame: Frame, annotation: cst.BaseExpression) -> Value | None:
         """What a type annotation says of a value; None when it says nothing."""
