@@ -102,3 +102,40 @@ def test_the_further_reads_of_a_function_are_information(tmp_path: Path) -> None
     found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA106"]
     assert [one.severity for one in found] == [Severity.ERROR] * 3 + [Severity.INFO, Severity.ERROR]
     assert found[3].notes[-1].span == found[0].span
+
+
+LOOP = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+
+@tf.function(jit_compile=True)
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+optimizer = tf.keras.optimizers.SGD()
+rows = tf.data.Dataset.from_tensor_slices(tf.zeros([{rows}, 4]))
+for epoch in range(3):
+    for x in rows.batch(32):
+        loss = step(x){read}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "read", "codes"),
+    [
+        (70, "\n        print(float(loss))", ["XLA302", "XLA516"]),
+        (64, "\n        print(float(loss))", ["XLA516"]),
+        (70, "\n    print(float(loss))", ["XLA302"]),
+    ],
+)
+def test_what_a_loop_does_is_told_beside_what_is_wrong_with_its_batches(
+    rows: int, read: str, codes: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(LOOP.format(rows=rows, read=read), encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings(target="tpu")).findings if one.span.line == 15]
+    assert [one.code for one in found] == codes
+    assert {one.severity for one in found} == {Severity.WARNING}

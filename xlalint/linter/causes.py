@@ -29,6 +29,9 @@ _OF_FUNCTIONS: Final = {
 # cuts into batches, by model after model of a notebook.
 _OF_FILES: Final = frozenset(("XLA302",))
 _ALL: Final = frozenset(("XLA106", "XLA205", "XLA206", "XLA403"))  # of which errors, too, are said a few times
+# Rules about a loop, whose place is what it iterates over: who mends what another rule says of that has done nothing
+# about what the loop does.
+_OF_LOOPS: Final = frozenset(("XLA516", "XLA517"))
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
 _ONE: Final = frozenset(("XLA506", "XLA609"))  # of which one is enough
 _SAME_VALUE: Final = "here, too, the same value decides"
@@ -59,6 +62,11 @@ def few_of_a_cause(findings: Iterable[Finding]) -> Iterator[Finding]:
                 notes = (*finding.notes, Note(alike[0].path, alike[0].span, said))
                 finding = replace(finding, severity=Severity.INFO, notes=notes)
         yield finding
+
+
+def kind_of_place(code: str) -> str:
+    """What a rule's places are, where others may flag the same text for what is no business of its own."""
+    return "loop" if code in _OF_LOOPS else ""
 
 
 def _cause(finding: Finding) -> Hashable:

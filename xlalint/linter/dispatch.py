@@ -31,7 +31,7 @@ from ..findings.findings import (
 from ..fixes.edits import fix_of
 from ..fixes.keras_ops import help_without_tensorflow, without_tensorflow
 from ..fixes.names import Names, NoNameError
-from .causes import few_of_a_cause
+from .causes import few_of_a_cause, kind_of_place
 from .lowering import (
     CONVERTED,
     DIRECT,
@@ -374,9 +374,9 @@ def gravest_of(
             candidate = _of_exposure(candidate, of)
         finding = candidate.finding
         by_rule.setdefault((finding.path, finding.span, finding.code), []).append(candidate)
-    by_place: dict[tuple[str, Span], list[Candidate]] = {}
-    for (path, span, _), found in sorted(by_rule.items()):
-        by_place.setdefault((path, span), []).append(_joined(found))
+    by_place: dict[tuple[str, Span, str], list[Candidate]] = {}
+    for (path, span, code), found in sorted(by_rule.items()):
+        by_place.setdefault((path, span, kind_of_place(code)), []).append(_joined(found))
     yield from few_of_a_cause(
         of_all(
             max(at_place, key=lambda candidate: _weight(candidate, exposed)).finding,
