@@ -31,7 +31,7 @@ _OF_FILES: Final = frozenset(("XLA302",))
 _ALL: Final = frozenset(("XLA106", "XLA205", "XLA206", "XLA403"))  # of which errors, too, are said a few times
 # Rules about a loop, whose place is what it iterates over: who mends what another rule says of that has done nothing
 # about what the loop does.
-_OF_LOOPS: Final = frozenset(("XLA516", "XLA517"))
+_OF_LOOPS: Final = frozenset(("XLA516",))
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
 _ONE: Final = frozenset(("XLA506", "XLA609"))  # of which one is enough
 _SAME_VALUE: Final = "here, too, the same value decides"

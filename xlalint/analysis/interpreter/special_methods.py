@@ -110,8 +110,10 @@ class SpecialMethods(Interpreter):
                     if (items := self._items(frame, value, length, node)) is not None:
                         return Sequence("list", items)
                     up = length is not None and rounds_up(rows_of(length))
-                    index = self.counter(frame, node, detail=STEPS) if up else STATIC
+                    index = STATIC if length is None else self.counter(frame, node, detail=STEPS if up else "")
+                    around, frame.looped = frame.looped, True  # for each index
                     item = self.special(frame, value, "__getitem__", (index,), node)
+                    frame.looped = around
                     return value if item is None else Sequence("list", None, item)
                 item = self.special(frame, value if made is None else made, "__next__", (), node)
                 return Sequence("list", None, item) if item is not None else value if made is None else made

@@ -173,6 +173,8 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         match result, _shape_in(arguments):
             case Array(), Sequence(items=(Static(int(first)), *_)) if first > 0:
                 result = replace(result, length=first)
+    if name == "np.pad" and isinstance(result, Array):
+        return varied(result, tuple(_behind_padding(arguments.get("pad_width", arguments.get("*1")), location, looped)))
     if name == "np.append" and isinstance(result, Array):
         return _appended(arguments, result, location)
     if name in ("np.repeat", "np.tile") and isinstance(result, Array):
@@ -328,6 +330,20 @@ def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location, loo
                 return
             case Sequence(items=None, element=element) if number := changing(element, location, looped):
                 yield of_size(number, None, location)
+
+
+def _behind_padding(widths: Value | None, location: Location, looped: bool) -> Iterator[Variation]:
+    """The dimensions that `np.pad(row, (0, longest - len(row)))` brings to a length that is another one each time."""
+    match widths:
+        case Sequence(items=tuple(items)) if items:
+            pairs = [widths] if any(isinstance(item, Static) for item in items) else items
+        case _:
+            return
+    for axis, pair in enumerate(pairs):
+        for width in pair.items or () if isinstance(pair, Sequence) else ():
+            number = changing(width, location, looped)
+            if number is not None and number.kind == "number":
+                yield of_size(number, axis, location)
 
 
 def _is_single(arguments: Mapping[str, Value], count: int) -> bool:

@@ -46,7 +46,10 @@ def batch_of_object(interpreter: Interpreter, frame: Frame, batches: Instance, n
     if count is None:
         return None
     index = interpreter.counter(frame, node, detail=STEPS if rounds_up(rows_of(count)) else "")
-    return interpreter.special(frame, batches, "__getitem__", (index,), node)
+    around, frame.looped = frame.looped, True  # Keras's own loop, in which sizes may differ
+    batch = interpreter.special(frame, batches, "__getitem__", (index,), node)
+    frame.looped = around
+    return batch
 
 
 def whole_batches(dataset: Value) -> Value:

@@ -7,13 +7,13 @@ from typing import Any, Final
 from ...syntax import nodes as cst
 from ..domain.joins import join_all
 from ..domain.kinds import as_tensor, steps_of, united
-from ..domain.values import NONE, STATIC, UNKNOWN, Api, Dependence, Sequence, Static, Unknown, Value, Variation
-from ..domain.varying_shapes import variations_of
+from ..domain.values import NONE, STATIC, UNKNOWN, Dependence, Sequence, Static, Unknown, Value, Variation
 from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.events import TruthOf
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..record import replace
+from .longest import is_longest
 
 _TOLD_APART: Final = 16  # items of a sequence of which each is looked at by itself
 _ORDERED: Final = (int, float, str)
@@ -58,7 +58,8 @@ def _extreme(form: str) -> FunctionModel:
                     values = items
                 case _:
                     values = (interpreter.element(frame, iterable, node),)
-        if form == "max" and arguments.nodes and _is_longest(interpreter, frame, values, arguments.nodes[0]):
+        numbers = all(isinstance(each, Static) and not each.known for each in values)
+        if numbers and form == "max" and arguments.nodes and is_longest(interpreter, frame, arguments.nodes[0]):
             return interpreter.number(frame, node)
         order = _order(interpreter, frame, values, arguments, node, form)
         if order:
@@ -104,30 +105,10 @@ def _of_arrays(form: str) -> FunctionModel:
     return handle
 
 
-def _is_longest(interpreter: Interpreter, frame: Frame, values: tuple[Value, ...], node: cst.BaseExpression) -> bool:
-    """Whether the greatest length in a batch is asked for, of one after the other: `max(len(row) for row in batch)`."""
-    if (
-        not all(isinstance(each, Static) and not each.known for each in values)
-        or frame.context.kind not in NOT_TRACED
-        or not (frame.looped or frame.python_loop)
-    ):
-        return False
-    match node:
-        case cst.GeneratorExp(elt=cst.Call(func=counts), for_in=cst.CompFor(iter=batch)):
-            pass
-        case cst.ListComp(elt=cst.Call(func=counts), for_in=cst.CompFor(iter=batch)):
-            pass
-        case cst.Call(args=[cst.Arg(value=counts), cst.Arg(value=batch)]):
-            pass
-        case _:
-            return False
-    if interpreter.evaluate(frame, counts) != Api("builtins.len"):
-        return False
-    match interpreter.evaluate(frame, batch):
-        case Unknown(part=part, varies=varies):
-            return part or bool(varies)
-        case value:
-            return bool(variations_of(value))
+def _greatest(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`np.max([len(row) for row in batch])`."""
+    longest = len(arguments.nodes) == 1 and is_longest(interpreter, frame, arguments.nodes[0])
+    return interpreter.number(frame, node) if longest else None
 
 
 def _order(
@@ -171,6 +152,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.sorted": put_in_order,
     "builtins.max": _extreme("max"),
     "builtins.min": _extreme("min"),
+    **dict.fromkeys(("np.max", "np.amax"), _greatest),
     "np.maximum": _of_arrays("max"),
     "np.minimum": _of_arrays("min"),
 }

@@ -38,6 +38,7 @@ from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import truth
 from ..library.datasets import DATASET
+from .longest import is_length_of_longest
 
 _OF_NUMBERS: Final = frozenset(("int", "float", "round"))  # they leave what is known of a number
 _TOLD_APART: Final = 16  # numbers of which each is looked at by itself
@@ -124,6 +125,8 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
         case Instance(cls) if method := cls.find("__len__"):
             return interpreter.invoke(frame, FunctionValue(method, bound=value), Arguments(), node)
         case _:
+            if arguments.nodes and is_length_of_longest(interpreter, frame, arguments.nodes[0]):
+                return interpreter.number(frame, node)
             varies = value.varies if isinstance(value, Tensor | Structure | Array | Unknown) else ()
             sizes = of_sizes(varies)
             if sizes and all(map(is_counted, sizes)):  # it has the length of the list that it is made of

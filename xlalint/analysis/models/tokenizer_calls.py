@@ -28,6 +28,7 @@ from ..interpreter.contexts import HOST, NOT_TRACED
 from ..interpreter.feeding import report_foreign_tensors
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..library.changing_numbers import changing, of_size
 from ..library.datasets import DATASET
 from ..library.tokenizers import COLLATOR, ENCODING, EXAMPLES, OBJECT_METHODS, TOKENIZER, of_torch, padding
 from ..record import replace
@@ -182,12 +183,15 @@ def _prepare_tf_dataset(
 def _pad_sequences(
     interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
-    """Keras's own: as long as the longest that it is passed, unless `maxlen` says how long."""
-    given = arguments.get(0, "sequences")
+    """Keras's own: as long as the longest that it is passed, unless `maxlen` says how long: perhaps of each batch."""
+    given, where = arguments.get(0, "sequences"), Location(frame.unit, node)
     rows = given.length if isinstance(given, Array) else None
-    if arguments.get(1, "maxlen") not in (None, NONE):
-        return Array("int", rows)
-    return Array("int", rows, varies=(Variation("longest", Location(frame.unit, node), axis=1, detail="maxlen"),))
+    if (longest := arguments.get(1, "maxlen")) not in (None, NONE):
+        number = changing(longest, where, looped=frame.looped or frame.python_loop > 0)
+        if number is None or number.kind != "number":  # .. or of all, before the loop
+            return Array("int", rows)
+        return Array("int", rows, varies=(of_size(number, 1, where),))
+    return Array("int", rows, varies=(Variation("longest", where, axis=1, detail="maxlen"),))
 
 
 def _as_positions(
