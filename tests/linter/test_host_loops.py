@@ -14,8 +14,10 @@ from xlalint.settings.config import Settings
 
 SETUP: Final = """\
 import logging
+import mlflow
 import numpy as np
 import tensorflow as tf
+import wandb
 from absl import logging as log
 from tqdm import tqdm
 
@@ -97,6 +99,13 @@ def found(folder: Path, text: str, code: str) -> list[Finding]:
         "logging.getLogger('train').warning('loss %s', loss)",
         "log.info('%d: %f', number, loss)",
         "print(tf.keras.backend.get_value(loss))",
+        "print(tf.keras.backend.eval(loss))",
+        "wandb.log({'loss': loss, 'step': number}, step=number)",
+        "mlflow.log_metric('loss', loss, number)",
+        "mlflow.log_metrics(metrics={'loss': loss}, step=number)",
+        "for name, value in {'loss': loss, 'rate': 0.1}.items():\n    held[name] = float(value)",
+        "made = {'loss': loss}\nfor value in made.values():\n    losses.append(value.numpy())",
+        "for name, value in zip(['loss'], [loss]):\n    print(value.numpy())",
         "if int(saved.step) % 10 == 0:\n    number += 1",
         "if saved.step.numpy() % 10 == 0:\n    number += 1",
     ],
@@ -130,6 +139,11 @@ def test_a_read_in_each_iteration_is_found(tmp_path: Path, read: str, decorator:
         "if number % 100 == 0:\n    values[number] = loss\n    bar.set_postfix(loss=loss)",
         "progress.update(number, [('loss', loss)])",
         "saved.step.assign_add(1)",
+        "wandb.log({'step': number})",
+        "wandb.log({'loss': loss}) if number % 100 == 0 else None",
+        "if number % 100 == 0:\n    for name, value in {'loss': loss}.items():\n        print(value.numpy())",
+        "for row in y:\n    print(row.numpy())",
+        "for left, right in zip(x, y):\n    print(left.numpy(), float(right))",
     ],
 )
 def test_what_is_not_read_in_each_iteration_is_not(tmp_path: Path, read: str) -> None:

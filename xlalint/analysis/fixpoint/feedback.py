@@ -66,6 +66,15 @@ def is_of_element(read: cst.CSTNode, loop: cst.CSTNode) -> bool:
     return bool(read_names) and read_names <= elements
 
 
+def is_of_result(inner: cst.CSTNode, loop: cst.CSTNode, steps: Collection[cst.CSTNode]) -> bool:
+    """Whether a loop inside of another goes through what steps of that return: `for name, loss in losses.items():`."""
+    if not isinstance(inner, cst.For) or not isinstance(loop, cst.For | cst.While):
+        return False
+    loops = (node for node in cst.within(loop.body) if isinstance(node, cst.For))
+    assigned = [*_assigned(loop), *((set(_names(each.target)), each.iter) for each in loops)]
+    return not _spread(assigned, set(), steps).isdisjoint(_names(inner.target))
+
+
 def trains_on_answers(loop: cst.CSTNode, calls: Collection[cst.CSTNode], fits: Collection[cst.CSTNode]) -> bool:
     """Whether a loop trains a model on what models answer, element by element of what it goes through."""
     if not isinstance(loop, cst.For):

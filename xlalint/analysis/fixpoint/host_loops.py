@@ -6,7 +6,7 @@ been analysed: an analysis of a function is shared by all loops that call it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -18,7 +18,7 @@ from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
 from ..record import Record
 from .call_paths import with_callers
-from .feedback import decides_next, is_of_element, is_of_iteration, trains_on_answers
+from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
 from .shared_causes import Nest, one_for_each_cause
 
 _MOST: Final = 400  # acts of a function, with what it calls
@@ -126,7 +126,7 @@ def _event(
         for each in inside
         if each.done.act is Act.READ
         and not any(each.around[: len(one)] == one for one in within)
-        and not _is_of_host(each)
+        and not _is_of_host(each, loop, {act.at.node for act in acts})
     ]
     either = _on_both_sides(reads)
     reads = [each for each in reads if any(_conditions(each, key) - either <= _conditions(act, key) for act in acts)]
@@ -145,10 +145,12 @@ def _event(
     return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, trains, *asks)
 
 
-def _is_of_host(read: _Reached) -> bool:
-    """Whether what a loop goes through is read, and not what Keras makes of it."""
+def _is_of_host(read: _Reached, loop: cst.CSTNode, steps: Collection[cst.CSTNode]) -> bool:
+    """Whether what a loop goes through is read, and not what Keras, or a step in the loop around it, makes."""
     keras = read.done.reader.lstrip(".") in RETURNS_TO_HOST
-    return not keras and is_of_element(read.done.location.node, read.around[read.loop - 1].node)
+    inner = read.around[read.loop - 1].node
+    made = keras or (inner is not loop and is_of_result(inner, loop, steps))
+    return not made and is_of_element(read.done.location.node, inner)
 
 
 def _loops_within(key: tuple[_Around, ...], reached: Sequence[_Reached]) -> Iterator[cst.CSTNode]:

@@ -55,6 +55,16 @@ def _beside_bar(
     note_read(interpreter, frame, (*arguments.positional, *arguments.keywords.values()), node, "text")
 
 
+def _tracked(place: int, name: str) -> FunctionModel:
+    """`wandb.log({"loss": x})` writes numbers down at once; `place` and `name`: of the argument that has them."""
+
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
+        given = arguments.get(place, name)
+        note_read(interpreter, frame, () if given is None else (given,), node, "text")
+
+    return handle
+
+
 def _got(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
     """`keras.backend.get_value(x)`."""
     note_read(interpreter, frame, arguments.positional, node)
@@ -84,7 +94,10 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.repr": _text,
     "builtins.format": _formatted,
     "tf.print": _printed,
-    "keras.backend.get_value": _got,
+    **dict.fromkeys(("keras.backend.get_value", "keras.backend.eval"), _got),
+    "wandb.log": _tracked(0, "data"),
+    "mlflow.log_metric": _tracked(1, "value"),
+    "mlflow.log_metrics": _tracked(0, "metrics"),
     **{f"{library}.{name}": _logged for library in ("logging", "absl.logging") for name in _LOGS},
 }
 METHODS: Final[dict[str, MethodModel]] = {
