@@ -117,12 +117,9 @@ def made_under(model: Value | None) -> ApiObject | None:
 
 
 def is_the_same(one: Value, other: Value) -> bool:
-    """Whether both are the strategy that was made in one place."""
-    return _place(one) == _place(other)
-
-
-def _place(strategy: Value) -> Creation | None:
-    return making_of(strategy)
+    """Whether both are the strategy that was made in one place, or may be, as nobody sees where one was made."""
+    unseen = any(is_strategy(value) and making_of(value) is None for value in (one, other))
+    return unseen or making_of(one) == making_of(other)
 
 
 def made_note(value: Value | None, what: str) -> tuple[DraftNote, ...]:

@@ -42,7 +42,7 @@ Keras runs the program, an optimizer outside the scope of a `TPUStrategy` is a w
 - Optimizers and metrics that Keras accepts.
 - Objects created in functions whose callers do not show whether there is a scope.
 - `OneDeviceStrategy`, and unknown strategies; where the target is a TPU, what code that is not seen returns is taken
-  for the TPU's strategy if the file enters its `scope()` or has it distribute a dataset.
+  for the TPU's strategy where its `scope()` is entered, and in a file that does so or has it distribute a dataset.
 
 ## Fix safety
 `unsafe`: the statement moves into the existing scope of its block, or gets a scope of its own if the lines in between

@@ -12,7 +12,7 @@ from ..files.unit import Location
 from ..program.decorators import without_speech
 from .frames import Frame
 
-_OF_THE_TARGET: Final = "tf.distribute.TPUStrategy"
+OF_THE_TARGET: Final = "tf.distribute.TPUStrategy"
 # `with name.scope():`, and what nothing else has than a strategy.
 _USED: Final = re.compile(
     r"\bwith\s+(\w+(?:\.\w+)?)\.scope\(\)"
@@ -28,7 +28,7 @@ def with_strategies(frame: Frame, node: cst.Assign, value: Value) -> Value:
     used = _strategies(frame.unit.file.text)
     if not used:
         return value
-    strategy = ApiObject(_OF_THE_TARGET, payload=UNKNOWN, made=Creation(Location(frame.unit, node.value)))
+    strategy = ApiObject(OF_THE_TARGET, payload=UNKNOWN, made=Creation(Location(frame.unit, node.value)))
     for target in node.targets:
         match target.target:
             case cst.Tuple(elements=elements) if any(_name(element.value) in used for element in elements):

@@ -22,6 +22,7 @@ from ..domain.values import (
 from ..interpreter.contexts import ContextKind
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import Interpreter, MethodModel
+from ..interpreter.unseen_strategies import OF_THE_TARGET
 from ..library.strategies import SCOPE, is_strategy, is_tpu, scope_entered
 from ..record import replace
 
@@ -129,6 +130,8 @@ def _scope(
     """`strategy.scope()`."""
     if not interpreter.strategies or not (is_strategy(owner) or isinstance(owner, Unknown)):
         return None
+    if isinstance(owner, Unknown) and interpreter.options.target == "tpu":
+        owner = ApiObject(OF_THE_TARGET, payload=UNKNOWN)  # nobody sees where it was made; nothing else has a scope
     if isinstance(owner, ApiObject):
         interpreter.report_call(frame, f"{owner.api}.scope", {}, {}, UNKNOWN, node, owner)
     return ApiObject(SCOPE, payload=owner)
