@@ -92,6 +92,14 @@ def around(x):
     return m
 
 
+def branched(x):
+    if x[0] < x[1]:  # <- fails
+        begin = tf.argmin(x, output_type=tf.int32)
+    else:
+        begin = 0
+    return x[begin:]  # <- recompiles
+
+
 def never(x, words):
     s = tf.strings.as_string(x)  # <- fails
     t = x + 1.0  # ..
@@ -130,7 +138,11 @@ def seen(outcome: Outcome) -> dict[int, str]:
 
 @pytest.mark.compiler
 @pytest.mark.parametrize(
-    ("qualname", "driven"), [("Thing.late", True), ("twice", True), ("both", True), ("around", True), ("never", False)]
+    ("qualname", "driven"),
+    [
+        *((name, True) for name in ("Thing.late", "twice", "both", "around", "branched")),
+        ("never", False),
+    ],
 )
 def test_what_is_behind_a_failure_is_seen(worker: Worker, file: Path, qualname: str, driven: bool) -> None:
     marked = expected(qualname.rpartition(".")[2])

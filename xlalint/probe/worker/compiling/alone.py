@@ -253,9 +253,11 @@ class Alone:
         self, path: str, piece: Piece, found: Sequence[_Moment], further: Sequence[_Moment]
     ) -> Iterator[Observation]:
         """What a statement shows. `further`: what holds there where the values are extreme."""
-        first, *others = found
-        if not first.data:
+        # A branch that data chooses may bind a number in one call, and a tensor in another.
+        several = [[other for other in found if other.data == one.data] for one in found if one.data]
+        if not several:
             return  # nothing of it depends on data
+        first, *others = max(several, key=lambda alike: (len(alike) > 1, len(alike[0].data)))
         usable = [first, *filter(None, (one if one.like(first) else first.taking(one) for one in others))]
         extremes = [partial(_of_extreme, one) for one in further if one.like(first)]
         with TemporaryDirectory(prefix="xlalint-piece-") as folder:
