@@ -16,9 +16,7 @@ from typing import Any, Final
 
 from xlalint.probe.fragments import NAME
 from xlalint.probe.target import Frame, Target
-from xlalint.probe.target import Given as Said
 from xlalint.sources.packages import is_test
-from xlalint.sources.specs import SpecError, parse_form
 
 from ..backends import backend
 from ..backends.pretrained import lacking
@@ -31,13 +29,13 @@ from ..code.user_lines import UserLines
 from ..inputs.numbers import VALUE_SETS
 from ..inputs.recorded_calls import first_call
 from ..inputs.search import Attempt, NotFoundError, Search, Solution, follow, pinned
-from ..inputs.slots import Choice, subclasses
 from ..inputs.tensors import Arguments
 from . import harnesses
 from .binding import without_objects
 from .definitions import inside, looked_up, written
 from .driven import Driven, NotDrivenError, Partly, holds_tensors
 from .harnesses import Arranged, Given, Harness, watch
+from .heirs import heirs_of, may_have_heirs
 from .keras_objects import (
     called_method,
     is_callable,
@@ -51,6 +49,7 @@ from .keras_objects import (
 )
 from .parted_objects import in_part
 from .passing import Passing
+from .said_inputs import forms
 from .state import State, variables_held
 from .supplied_inputs import Supply
 from .through_tests import test_harness
@@ -163,16 +162,14 @@ class _Driver:
         """By way of what runs when an object is called, for another method; then with objects of classes that inherit
         from the target's, where these are what is used."""
         owner, found = looked_up(self.loaded, self.target.qualname)
-        name = self.target.qualname.rpartition(".")[2]
         if owner is None or not inspect.isfunction(found):
             return
         called = called_method(owner)
         if keras_kind(owner) in ("layer", "model") and is_callable(owner) and called not in (None, found):
             frame = Frame(self.target.file, f"{owner.__qualname__}.{called.__name__}")
             yield partial(self._called_by, frame, self.loaded)
-        heirs = (heir for heir in subclasses(owner) if getattr(heir, name, None) is found)
-        for heir in islice(heirs, _MOST_HEIRS) if not inspect.isabstract(owner) else ():
-            yield partial(self._as_heir, heir)
+        if not inspect.isabstract(owner) and may_have_heirs(owner, self._roots):
+            yield partial(self._as_heirs, owner)
 
     def _in_part(self) -> Callable[[float], Driven] | None:
         """As a method of an object of which only what the method needs is made."""
@@ -189,6 +186,17 @@ class _Driver:
         named = ", ".join(f"`{one}`" for one in attributes)
         driven.notes += (f"of its object only what its constructor does for {named or 'no attribute'} was made",)
         return driven
+
+    def _as_heirs(self, owner: type, share: float) -> Driven:
+        """As a method of one of the classes that inherit it."""
+        name = self.target.qualname.rpartition(".")[2]
+        error = NotDrivenError(f"no class inherits `{name}`")
+        for number, heir in enumerate(islice(heirs_of(owner, self._roots, name), _MOST_HEIRS), 1):
+            try:
+                return self._as_heir(heir, share * number / _MOST_HEIRS)
+            except NotDrivenError as raised:
+                error = raised
+        raise error
 
     def _as_heir(self, heir: type, share: float) -> Driven:
         """As a method of a class that inherits it."""
@@ -207,7 +215,7 @@ class _Driver:
         _, found = looked_up(self.loaded, target.qualname)
         if is_model(found):
             return self._models([found], "the model")
-        harness = self._harness(target, self.loaded, _forms(target.given))
+        harness = self._harness(target, self.loaded, forms(target.given))
         solution = self._solved(harness, share=share)
         if models := _models_of(solution.attempt.result):
             several = "model" if len(models) == 1 else "models"
@@ -227,7 +235,7 @@ class _Driver:
     def _harness(self, target: Target, loaded: Loaded, given: Given) -> Harness:
         """For a definition that a module holds."""
         owner, found = looked_up(loaded, target.qualname)
-        said = Arranged(self.target.parameters, given, _forms(target.made_of))
+        said = Arranged(self.target.parameters, given, forms(target.made_of))
         if inspect.isclass(found):
             return harnesses.of_object(found, said)
         name = inside(owner, target.qualname.rpartition(".")[2])
@@ -236,8 +244,7 @@ class _Driver:
         if owner is None or isinstance(inspect.getattr_static(owner, name), staticmethod | classmethod):
             return harnesses.of_function(found, said)
         if inspect.isabstract(owner):
-            heirs = (heir for heir in subclasses(owner) if getattr(heir, name, None) is found)
-            owner = next(heirs, owner)
+            owner = next(heirs_of(owner, self._roots, name), owner)
         return self._of_class(owner, name, said)
 
     def _of_class(self, owner: type, name: str, said: Arranged) -> Harness:
@@ -388,7 +395,7 @@ class _Driver:
 
     def _models(self, models: Sequence[Any], how: str) -> Driven:
         """Keras models, and how one is trained. `how`: what they are, and where they are from."""
-        harness = harnesses.of_models(models, how, _forms(self.target.given).get("inputs"))
+        harness = harnesses.of_models(models, how, forms(self.target.given).get("inputs"))
         driven = self._finished(harness, self._solved(harness))
         if len(models) == 1 and is_compiled(models[0]) and self.given is None:
             driven.training = cache(partial(self._training, models[0], driven))
@@ -402,7 +409,7 @@ class _Driver:
 
         self.note("build")
         try:
-            training = training_of(model, inputs, _forms(self.target.given).get("labels"))
+            training = training_of(model, inputs, forms(self.target.given).get("labels"))
         except NoTrainingError as error:
             return f"its train step is not run: {error}"
         return Driven(
@@ -449,7 +456,7 @@ class _Driver:
             if calls or not self.own(code.co_filename):
                 break
             if matches(code):
-                made = harnesses.of_function(result, Arranged(self.target.parameters, _forms(self.target.given), {}))
+                made = harnesses.of_function(result, Arranged(self.target.parameters, forms(self.target.given), {}))
                 return self._finished(made, self._solved(made))
             harness = harnesses.of_function(result, Arranged((), {}, {}))  # what it gives may call it
         if not calls:
@@ -484,14 +491,6 @@ def _anew(make: Callable[[Solution], tuple[Any, Callable[..., Any]]], solution: 
 
 def _nothing() -> None:
     """A function whose code is nobody's."""
-
-
-def _forms(given: Sequence[Said]) -> dict[str | int, Choice]:
-    """The user's inputs, by name or position."""
-    try:
-        return {position if one.name is None else one.name: parse_form(one.spec) for position, one in enumerate(given)}
-    except SpecError as error:
-        raise NotDrivenError(str(error)) from error
 
 
 def _models_of(result: Any) -> list[Any]:
