@@ -47,13 +47,18 @@ def is_project(folder: Path) -> bool:
 
 def python_files(root: Path) -> Iterator[Path]:
     """The Python files below a folder, in their order, but for those of packages and environments installed there."""
+    return files_below(root, ".py")
+
+
+def files_below(root: Path, *endings: str) -> Iterator[Path]:
+    """The same for files whose names end with one of several words."""
     for folder, names, files in os.walk(root):
         names[:] = sorted(
             name
             for name in names
             if not name.startswith(".") and name not in _NOT_OURS and not Path(folder, name, "pyvenv.cfg").exists()
         )
-        yield from (Path(folder, name) for name in sorted(files) if name.endswith(".py"))
+        yield from (Path(folder, name) for name in sorted(files) if name.endswith(endings))
 
 
 def is_test(path: Path) -> bool:

@@ -288,6 +288,7 @@ class _Driver:
         )
         if self.given is None:
             harness.search.others = lambda: [*harness.others, *self._passing.to(harness)]
+            harness.search.settings = lambda: self._passing.settings_of(harness)
         try:
             solution = harness.search.solve()
         except NotFoundError as error:

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from xlalint.sources.packages import is_test
+from xlalint.sources.specs import Form
 
 from ..code.importing import Loaded, LoadError, load
+from ..inputs.configurations import said_in
 from ..inputs.parts import Assignment
 from ..inputs.passed import PassedCall, Project, shrunk, with_passed
+from ..inputs.setting_files import as_settings, settings_with
 from .harnesses import Harness
 
 _MOST: Final = 3  # calls whose arguments are tried
@@ -46,6 +49,31 @@ class Passing:
                 if small == drawn:  # what is large is not run as it is
                     found.append(with_passed(harness.slots, chosen, generated=False, as_tensors=as_tensors))
         return found
+
+    def settings_of(self, harness: Harness) -> list[Assignment]:
+        """The first guesses with what the project says of what an object is made of: one of its files of settings all
+        of it together, and different places each of its own."""
+        slots = [slot for slot in harness.slots if slot.group == "init" and not slot.fixed and not slot.star]
+        needed = frozenset(slot.name for slot in slots if slot.choices[0] is not None)
+        if not needed:
+            return []
+        known = {slot.name for slot in slots}
+        forms: list[Mapping[str, Form | None]] = []
+        for one in islice(settings_with(self.roots, needed), _MOST):
+            chosen = {name: one[name] for name in sorted(known & one.keys())}
+            if len(chosen) > 1:
+                forms += [
+                    {name: as_settings(value, small=it) for name, value in chosen.items()} for it in (True, False)
+                ]
+        forms.append(said_in(self.roots, tuple(sorted(needed))))
+        found = []
+        for several in forms:
+            choices = {name: form for name, form in several.items() if form is not None}
+            made = tuple(
+                choices.get(slot.name, slot.choices[0]) if slot in slots else slot.choices[0] for slot in harness.slots
+            )
+            found.append(made)
+        return list(dict.fromkeys(found))
 
     def _space_of(self, path: str) -> Mapping[str, Any] | None:
         """What a file has at its top: one that is imported, or a test, which is imported for that."""

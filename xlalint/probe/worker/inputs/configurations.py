@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -146,7 +146,7 @@ def _said(path: str) -> Mapping[str, Form]:
     found: dict[str, Form] = {}
     for name, node in (pair for one in ast.walk(tree_of_file(path)) for pair in _pairs(one)):
         try:
-            form = _small(ast.literal_eval(node))
+            form = small_form(ast.literal_eval(node))
         except (ValueError, TypeError):
             continue
         if form is not None:
@@ -180,12 +180,18 @@ def _pairs(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield name, value
 
 
-def _small(value: Any) -> Form | None:
+def small_form(value: Any) -> Form | None:
     """A value as an input, with smaller numbers and fewer of them where they are great."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= _GREAT:
         return Literal(max(value // _PART, 1))
+    return as_form(value, small_form, _FEW)
+
+
+def as_form(value: Any, of_part: Callable[[Any], Form | None] | None = None, most: int | None = None) -> Form | None:
+    """A value as an input; None where there is no such. `most`: how many items of a list are taken."""
+    of_part = of_part or as_form
     if isinstance(value, list | tuple):
-        items = [_small(one) for one in value][: _FEW if isinstance(value, list) else None]
+        items = [of_part(one) for one in value][: most if isinstance(value, list) else None]
         return Many(type(value).__name__, tuple(filter(None, items))) if items and None not in items else None
     return Literal(value) if isinstance(value, bool | int | float | str) else None
 

@@ -156,7 +156,8 @@ def arguments(
 @dataclass
 class Search:
     """The search for one thing. `own`: whether a file is the user's; `entry`: the code object that is called; `others`:
-    what to begin with as well, where the first guess fails."""
+    what to begin with as well, where the first guess fails; `settings`: the same, of objects that are to be made of
+    what the project says of them, whatever they are called with."""
 
     slots: Sequence[Slot]
     run: Run
@@ -168,6 +169,7 @@ class Search:
     seconds: float = _MOST_SECONDS
     roots: tuple[str, ...] = ()
     others: Callable[[], Iterable[Assignment]] = tuple
+    settings: Callable[[], Iterable[Assignment]] = tuple
     calls: int = 0
     _reached: set[tuple[str, int]] = field(default_factory=set)
     _limit: Limit = field(init=False)
@@ -225,7 +227,7 @@ class Search:
                 continue
             if first:
                 first = False
-                for other in self._passed:
+                for other in (*self._passed, *self.settings()):
                     queue.put(other, _AT_ONCE, 0)
             progress = len(attempt.reached)
             wanted = len(attempt.reached & self.wanted)
