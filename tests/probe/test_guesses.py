@@ -144,3 +144,11 @@ def test_the_setting_at_fault_is_told_from_others_of_its_value(function: Callabl
     failed = FailedCall(slots, (options,), {0: made}, raised.value, own.__contains__, function.__code__)
     first, *_ = [path for _, path in culprits_of(failed, ErrorClues.of(raised.value)) if path]
     assert first == (entry,)
+
+
+def test_a_structure_that_the_call_took_something_out_of() -> None:
+    from xlalint.probe.worker.inputs.parts import parts_of
+    from xlalint.sources.specs import Keyed, Literal, Many
+
+    form = Keyed((("kept", Literal(1)), ("taken", Many("list", (Literal(2),)))))
+    assert [path for path, _ in parts_of(form, {"kept": 1})] == [(), ("kept",), ("taken",), ("taken", 0)]

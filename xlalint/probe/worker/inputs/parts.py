@@ -19,12 +19,20 @@ def parts_of(form: Choice, value: Any, path: PartPath = ()) -> Iterator[tuple[Pa
     yield path, value
     if isinstance(form, Many):
         for position, item in enumerate(form.items):
-            yield from parts_of(item, value[position] if value is not None else None, (*path, position))
+            yield from parts_of(item, _inside(value, position), (*path, position))
     elif isinstance(form, Keyed):
         for key, item in form.entries:
-            yield from parts_of(item, value[key] if value is not None else None, (*path, key))
+            yield from parts_of(item, _inside(value, key), (*path, key))
     for name, entry in form.entries if isinstance(form, ComposedInput) else ():
         yield from parts_of(entry, getattr(value, name, None), (*path, name))
+
+
+def _inside(value: Any, key: int | str) -> Any:
+    """What a structure holds; None where the call has taken it out."""
+    try:
+        return None if value is None else value[key]
+    except LookupError:
+        return None
 
 
 def part_at(form: Choice, path: PartPath) -> Choice:
