@@ -272,6 +272,19 @@ def test_packages_lie_in_the_folder_that_a_program_is_started_in(worker: Worker,
     assert [spot.path for one in found.observations for spot in one.spots[:1]] == [str(layer)]
 
 
+@pytest.mark.compiler
+@pytest.mark.parametrize("marked", ["whole_app/api/nets", "whole_app/api/nets/parts"])
+def test_a_file_names_the_folders_that_it_is_in_itself(worker: Worker, tmp_path: Path, marked: str) -> None:
+    (tmp_path / "whole_app" / "api" / "nets" / "parts").mkdir(parents=True)
+    (tmp_path / "whole_app" / "__init__.py").write_text("")
+    (tmp_path / marked / ("__init__.py" if marked.endswith("parts") else "README.md")).write_text("")
+    (tmp_path / "whole_app" / "api" / "rates.py").write_text("RATE = 2.0\n")
+    file = tmp_path / marked / "net.py"
+    file.write_text("from whole_app.api.rates import RATE\n\n\ndef f(x):\n    return x * RATE\n")
+    found = worker.ask(Target(str(file), "f", roots=(str(file.parent),)), Plan(value_sets=2), Limits())
+    assert [found.not_run, found.notes] == [None, ()]
+
+
 def test_a_file_by_itself_is_forgotten_and_what_is_installed_beside_it_is_not() -> None:
     assert _is_own("/work/program/steps.py", "/work/")
     assert not _is_own("/work/.venv/lib/python3/site-packages/numpy/__init__.py", "/work/")

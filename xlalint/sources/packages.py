@@ -14,7 +14,7 @@ SOURCES: Final = ("src", "lib")  # folders of a project that hold its packages
 _OF_PROJECTS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "README.md", "README.rst")
 _NOT_OURS: Final = (*INSTALLED, "node_modules", "__pycache__")
 _TEST: Final = re.compile(r"^test_|_test\.py$|^tests?\.py$")
-_HIGHEST: Final = 3  # folders above a file in no package
+_HIGHEST: Final = 6  # folders above a file in no package
 
 
 def dotted_name(path: Path) -> tuple[str, Path]:
@@ -32,12 +32,13 @@ def project_of(path: Path) -> Path:
     files may stand beside each other; else the package of a file, or the folder that it is in."""
     name, root = dotted_name(path)
     package = root / name.partition(".")[0]
+    inside = root != path.parent or path.name == "__init__.py"  # else a folder may only have the name of the file
     higher = 2 if root.name in SOURCES else 1
-    around = (root, *root.parents)[:higher] if package.is_dir() else (path.parent, *path.parent.parents)[:_HIGHEST]
+    around = (root, *root.parents)[:higher] if inside else (path.parent, *path.parent.parents)[:_HIGHEST]
     for folder in around:
         if folder.name not in INSTALLED and is_project(folder):
             return folder
-    return package if package.is_dir() else path.parent
+    return package if inside else path.parent
 
 
 def is_project(folder: Path) -> bool:

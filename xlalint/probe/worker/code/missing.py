@@ -144,11 +144,13 @@ def imported_without(run: Callable[[], _T], near: Sequence[Path] = ()) -> tuple[
 
 
 def _holder(error: ImportError, near: Sequence[Path]) -> str | None:
-    """The folder of the project that has the module which an import lacks, where it is not looked into yet."""
+    """The folder of the project that has the module which an import lacks, where it is not looked into yet; one around
+    it in which the file itself is in a folder of that name."""
     name = error.name if isinstance(error, ModuleNotFoundError) else None
     if not name or "." in name or _NEEDED.match(name):
         return None
-    folders = (str(one) for one in near if (one / f"{name}.py").is_file() or _has_files(one / name))
+    folders = [str(one) for one in near if (one / f"{name}.py").is_file() or _has_files(one / name)]
+    folders += [str(one.parent) for here in near[:1] for one in (here, *here.parents) if one.name == name]
     return next((one for one in folders if one not in sys.path), None)
 
 
