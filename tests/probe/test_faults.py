@@ -155,6 +155,20 @@ def test_a_fault_costs_its_function_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.compiler
+def test_others_are_tried_for_inputs_that_take_all_memory(tmp_path: Path) -> None:
+    file = tmp_path / "hungry.py"
+    file.write_text(
+        "held = []\n\n\ndef f(x):\n    if len(x.shape) == 2:\n        while True:\n"
+        "            held.append(bytearray(50_000_000))\n    return x * 2.0\n"
+    )
+    found: list[Outcome] = []
+    Pool(Interpreter(), LIMITS, Plan(drive_only=True)).run(
+        [Target(str(file), "f", roots=(str(file),))], lambda index, outcome: found.append(outcome)
+    )
+    assert found[0].not_run is None, found
+
+
+@pytest.mark.compiler
 def test_nothing_is_left_in_the_folder_of_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """AutoGraph writes each function that it converts to a file, which only a process that ends by itself removes."""
     scratch = tmp_path / "scratch"

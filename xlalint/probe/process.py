@@ -29,7 +29,7 @@ import msgspec
 
 from ..sources.scratch import Scratch
 from .containment import NoSandboxError, hide_environment, sandboxed
-from .protocol import FAILS, GRADIENT, JAX, LEGACY, OF_XLA, TENSORFLOW, WAITING, Observation, Outcome, Plan
+from .protocol import FAILS, GRADIENT, JAX, LEGACY, OF_XLA, SEARCH, TENSORFLOW, WAITING, Observation, Outcome, Plan
 from .target import Target
 
 START_LIMIT: Final = 180.0  # seconds for the import of TensorFlow or JAX
@@ -119,11 +119,13 @@ class Interpreter:
 
 @dataclass(frozen=True)
 class _Lost:
-    """How a worker ended instead of answering. `limit`: by one of our limits, which something `more` raises."""
+    """How a worker ended instead of answering. `limit`: by one of our limits, which something `more` raises; `full`: by
+    that of memory."""
 
     how: str
     limit: bool = False
     more: str = ""
+    full: bool = False
 
 
 @dataclass(frozen=True)
@@ -265,8 +267,8 @@ class Worker:
             note = f"ended early: the process {lost.how} at {stage}{lost.more}"
             return replace(found, notes=(*kept.notes, note), died_at="" if lost.limit else stage)
         found = replace(found, death=lost.how)
-        if not lost.limit:
-            found = replace(found, died_at=stage)
+        if not lost.limit or (lost.full and stage.startswith(SEARCH)):
+            found = replace(found, died_at=stage)  # other inputs may take less
         if lost.limit and not kept.calls:
             return replace(found, not_run=f"it {lost.how}{lost.more}")
         if stage in OF_XLA and not lost.limit:
@@ -310,7 +312,7 @@ class Worker:
                     return _Lost(f"did not finish within {limits.function:.4g} s", True, more_by(limits.raised_by))
                 if limits and (held := _memory(self._process.pid, limits.memory)) > limits.memory:
                     said = f"took {held} MB of memory (allowed: {limits.memory})"
-                    return _Lost(said, True, more_by("--memory"))
+                    return _Lost(said, True, more_by("--memory"), full=True)
         line, _, self._read = self._read.partition(b"\n")
         found: dict[str, Any] = json.loads(line)
         return found

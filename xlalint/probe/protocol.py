@@ -230,8 +230,8 @@ class Outcome:
     """All that was seen of one function. `not_run`: why nothing was measured; then nothing else is meant, but
     `by_keras`: whether Keras raised what kept it from being run, or what it misses is Keras's.
 
-    `death`: how the process ended, `died_at`: at which stage, if by no limit of ours; of a search with the inputs, of
-    lines with the line; `reached`: by file, the
+    `death`: how the process ended, `died_at`: at which stage, if by no limit of ours but that of memory while
+    inputs are looked for; of a search with the inputs, of lines with the line; `reached`: by file, the
     lines that ran; `ran`: by file, the first lines of the functions that ran; `versions`: of TensorFlow, Keras and
     Python; `training`: what was seen of the step that a compiled Keras model trains with, in words.
 
