@@ -15,7 +15,7 @@ from xlalint.sources.specs import Form
 from ..code.importing import Loaded, LoadError, load
 from ..inputs.configurations import said_in
 from ..inputs.parts import Assignment
-from ..inputs.passed import PassedCall, Project, shrunk, with_passed
+from ..inputs.passed import OF_OBJECTS, PassedCall, Project, shrunk, with_passed
 from ..inputs.setting_files import as_settings, settings_with
 from .harnesses import Harness
 
@@ -34,10 +34,7 @@ class Passing:
 
     def to(self, harness: Harness) -> list[Assignment]:
         """The first guesses with what is passed in their places: with other numbers, and as it is."""
-        names = {"call": getattr(harness.entry, "co_name", ""), "init": getattr(harness.owner, "__name__", "")}
-        groups = {slot.group for slot in harness.slots}
-        project = Project(self.roots, self._space_of)
-        calls = {group: list(islice(project.passed(name), _MOST)) for group, name in names.items() if group in groups}
+        calls = self._calls_for(harness)
         found: list[Assignment] = []
         for number in range(max(map(len, calls.values()), default=0)):
             chosen: dict[str, PassedCall] = {
@@ -50,9 +47,18 @@ class Passing:
                     found.append(with_passed(harness.slots, chosen, generated=False, as_tensors=as_tensors))
         return found
 
+    def _calls_for(self, harness: Harness) -> dict[str, list[PassedCall]]:
+        """The calls of the project, by group of parameters."""
+        called, owner = getattr(harness.entry, "co_name", ""), getattr(harness.owner, "__name__", "")
+        groups = {slot.group for slot in harness.slots}
+        project = Project(self.roots, self._space_of)
+        found = {"call": project.called(owner) if called in OF_OBJECTS else project.passed(called)}
+        found["init"] = project.passed(owner)
+        return {group: list(islice(calls, _MOST)) for group, calls in found.items() if group in groups}
+
     def settings_of(self, harness: Harness) -> list[Assignment]:
-        """The first guesses with what the project says of what an object is made of: one of its files of settings all
-        of it together, and different places each of its own."""
+        """The first guesses with what the project says of what an object is made of: a call all of it together, one of
+        its files of settings, and different places each of its own."""
         slots = [slot for slot in harness.slots if slot.group == "init" and not slot.fixed and not slot.star]
         needed = frozenset(slot.name for slot in slots if slot.choices[0] is not None)
         if not needed:
@@ -66,7 +72,8 @@ class Passing:
                     {name: as_settings(value, small=it) for name, value in chosen.items()} for it in (True, False)
                 ]
         forms.append(said_in(self.roots, tuple(sorted(needed))))
-        found = []
+        made_so = self._calls_for(harness).get("init", [])
+        found = [with_passed(harness.slots, {"init": call}, generated=True) for call in made_so]
         for several in forms:
             choices = {name: form for name, form in several.items() if form is not None}
             made = tuple(

@@ -32,7 +32,7 @@ _MOST_CALLS: Final = 12  # that are looked at
 _DEEPEST: Final = 8  # names behind names
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SELF: Final = "self"
-_OF_OBJECTS: Final = ("call", "__call__")  # what runs when an object is called: no call has its name
+OF_OBJECTS: Final = ("call", "__call__")  # what runs when an object is called: no call has its name
 _NOT_PASSED: Final = object()
 
 
@@ -54,18 +54,30 @@ class Project:
 
     def passed(self, name: str) -> Iterator[PassedCall]:
         """What is passed to something of a name, by tests first."""
-        if not name or name in _OF_OBJECTS:
+        if not name or name in OF_OBJECTS:
             return
-        texts = sorted(
-            texts_below((*self.roots, *(str(one) for root in self.roots for one in tests_beside(Path(root))))),
-            key=lambda one: not is_test(Path(one[0])),
-        )
-        for path, text in texts:
-            if f"{name}(" in text and (calls := _calls(text, name)) and (space := self.space_of(path)) is not None:
-                for call, inside in calls[:_MOST_CALLS]:
-                    found = _Evaluation(space, inside).of_call(call)
-                    if found.positional or found.keywords:
-                        yield found
+        for path, text in self._texts:
+            if f"{name}(" in text and (calls := _calls(text, name)):
+                yield from self._evaluated(path, calls)
+
+    def called(self, cls: str) -> Iterator[PassedCall]:
+        """What objects of a class are called with where they are made, by tests first."""
+        for path, text in self._texts if cls else ():
+            if f"{cls}(" in text and (calls := _calls_of_objects(text, cls)):
+                yield from self._evaluated(path, calls)
+
+    @property
+    def _texts(self) -> list[tuple[str, str]]:
+        roots = (*self.roots, *(str(one) for root in self.roots for one in tests_beside(Path(root))))
+        return sorted(texts_below(roots), key=lambda one: not is_test(Path(one[0])))
+
+    def _evaluated(self, path: str, calls: Sequence[tuple[ast.Call, _Inside]]) -> Iterator[PassedCall]:
+        """What calls in a file pass; in one that is not imported, as far as nothing of the project is needed for it."""
+        space = self.space_of(path)
+        for call, inside in calls[:_MOST_CALLS]:
+            found = _Evaluation(backend.NAMES if space is None else space, inside).of_call(call)
+            if found.positional or found.keywords:
+                yield found
 
 
 def with_passed(
@@ -123,32 +135,68 @@ def shrunk(assignment: Assignment) -> Assignment:
 
 @dataclass(frozen=True)
 class _Inside:
-    """What stands around a call: functions, the innermost first, and the class."""
+    """What stands around a call: functions, the innermost first, the class, and the file. What a file does only as a
+    program is a function, too."""
 
+    module: ast.Module
     functions: tuple[_Function, ...] = ()
     owner: ast.ClassDef | None = None
 
 
-@lru_cache(maxsize=32)
 def _calls(text: str, name: str) -> tuple[tuple[ast.Call, _Inside], ...]:
     """The calls of a name in a file, each with what stands around it."""
+    return tuple(one for one in _calls_in(text) if _called(one[0]) == name)
+
+
+def _calls_of_objects(text: str, cls: str) -> tuple[tuple[ast.Call, _Inside], ...]:
+    """The calls of objects of a class, as soon as they are made or by the names that they get in the file."""
+    calls = _calls_in(text)
+    names = {
+        ast.unparse(target)
+        for module in {inside.module for _, inside in calls}
+        for node in ast.walk(module)
+        for target, value in _assignments(node)
+        if isinstance(value, ast.Call) and _called(value) == cls
+    }
+    return tuple(
+        (call, inside)
+        for call, inside in calls
+        if (isinstance(call.func, ast.Call) and _called(call.func) == cls) or ast.unparse(call.func) in names
+    )
+
+
+def _called(call: ast.Call) -> str:
+    match call.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _calls_in(text: str) -> tuple[tuple[ast.Call, _Inside], ...]:
+    """The calls in a file, each with what stands around it."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return ()
-    return tuple(_below(tree, name, _Inside()))
+    return tuple(_below(tree, _Inside(tree)))
 
 
-def _below(node: ast.AST, name: str, inside: _Inside) -> Iterator[tuple[ast.Call, _Inside]]:
+def _below(node: ast.AST, inside: _Inside) -> Iterator[tuple[ast.Call, _Inside]]:
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            inside = _Inside((node, *inside.functions), inside.owner)
+            inside = replace(inside, functions=(node, *inside.functions))
         case ast.ClassDef():
-            inside = _Inside((), node)
-        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called == name:
+            inside = replace(inside, functions=(), owner=node)
+        case ast.If(test=ast.Compare(left=ast.Name(id="__name__")), body=body):
+            program = ast.parse("def program(): ...").body[0]
+            assert isinstance(program, ast.FunctionDef)
+            program.body = body
+            inside = replace(inside, functions=(program,))
+        case ast.Call():
             yield node, inside
     for child in ast.iter_child_nodes(node):
-        yield from _below(child, name, inside)
+        yield from _below(child, inside)
 
 
 @dataclass
@@ -221,6 +269,8 @@ class _Evaluation:
                     raise LookupError(name)
             if value is not None:
                 return self._value(value, depth + 1)
+        if name not in self.space and (value := _assigned(self.inside.module.body, name, of_object=False)) is not None:
+            return self._value(value, depth + 1)
         return _GLOBAL
 
 

@@ -215,6 +215,7 @@ class Search:
         queue = Queue()
         queue.put(start, 0, 0)
         first = serves is None
+        made_so: frozenset[Assignment] = frozenset()
         complaints: set[object] = set()
         nearest: tuple[int, BaseException, bool] | None = None
         furthest: tuple[tuple[int, int], Assignment | None] = (0, 0), None
@@ -227,13 +228,14 @@ class Search:
                 continue
             if first:
                 first = False
-                for other in (*self._passed, *self.settings()):
+                made_so = frozenset(settings := [*self.settings()])
+                for other in (*self._passed, *settings):
                     queue.put(other, _AT_ONCE, 0)
             progress = len(attempt.reached)
             wanted = len(attempt.reached & self.wanted)
             if wanted and (wanted, progress) > furthest[0]:
                 furthest = (wanted, progress), assignment
-            if assignment != start and assignment in self._passed:
+            if assignment != start and assignment in self._passed and assignment not in made_so:
                 continue  # the values of another call: what they lead to is not what this one needs
             complaint = complaint_of(attempt.error, self.own)
             queue.answered(assignment, complaint)
