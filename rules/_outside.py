@@ -62,13 +62,20 @@ def _runs(model: Creation | None, steps: Sequence[SetupCall]) -> list[SetupCall]
 
 
 def about_parts(event: HoldModels) -> Iterator[Draft]:
-    """Models from outside of the scope in which the model was created that holds them, or is compiled."""
+    """Models from outside of the scope in which the model was created that holds them, or is compiled, and optimizers
+    with which its own step trains."""
     strategy = strategy_in(event.made.scope if event.made is not None else None) or strategy_in(event.context.scope)
     if strategy is None:
         return
-    for name, part in event.parts.items():
+    for name, part in event.parts:
         made = making_of(part)
-        if made is not None and made.complete and made.scope is None:
+        if made is None or made.scope is not None:
+            continue
+        if kind_of(part.api) == "optimizer":
+            if event.keras == 3 and has_state(part):
+                message = f"this optimizer trains a model of `{name_of(strategy)}`"
+                yield _by_version(_draft(made, strategy, message, event.location), strategy, event.keras_is_known)
+        elif made.complete:
             message = f"this model becomes `{name}` of a model that `{name_of(strategy)}` trains"
             draft = _draft(made, strategy, message, event.location)
             yield replace(draft, at_most=Severity.WARNING)
@@ -100,11 +107,16 @@ def about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dra
         else f"this optimizer trains a model of `{name_of(strategy)}`"
     )
     draft = _draft(made or Creation(step.location), strategy, message, step.location)
-    if not other and not step.keras_is_known:
-        at_most = Severity.WARNING if is_tpu(strategy) else draft.at_most
-        message = f"{draft.message}: Keras 3 raises an error, Keras 2 takes it"
-        draft = replace(draft, message=message, keras_3=True, at_most=at_most)
-    yield _without_effect(draft, step, steps)
+    yield _without_effect(_by_version(draft, strategy, other or step.keras_is_known), step, steps)
+
+
+def _by_version(draft: Draft, strategy: ApiObject, sure: bool) -> Draft:
+    """The draft about an optimizer; of Keras 3 alone, where it is not sure that this is what runs the program."""
+    if sure:
+        return draft
+    at_most = Severity.WARNING if is_tpu(strategy) else draft.at_most
+    message = f"{draft.message}: Keras 3 raises an error, Keras 2 takes it"
+    return replace(draft, message=message, keras_3=True, at_most=at_most)
 
 
 def _goes_by_scope(made: Creation, strategy: ApiObject, step: SetupCall, steps: Sequence[SetupCall]) -> bool:

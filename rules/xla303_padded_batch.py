@@ -158,6 +158,29 @@ for tokens in rows.ragged_batch(2, drop_remainder=True).map(lambda r: r.to_tenso
             help="r.to_tensor(shape=[None, MAXIMUM])",
             safety=Safety.DISPLAY,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def step(tokens):
+    return tf.reduce_sum(tokens)
+
+class Tokenizer(tf.Module):
+    def tokenize(self, text):
+        return tf.strings.unicode_decode(text, "UTF-8")[:, :8]
+
+def prepare(text):
+    tokens = tokenizer.tokenize(text)
+    return tokens.to_tensor()
+
+tokenizer = getattr(Tokenizer(), "__enter__", Tokenizer())
+for tokens in tf.data.Dataset.from_tensor_slices(["a", "bb", "ccc", "d"]).batch(2, drop_remainder=True).map(prepare):
+    step(tokens)
+""",
+            ["tokens.to_tensor()"],
+            Runs(2),
+            safety=Safety.DISPLAY,
+            why="ragged, whatever makes it",
+        ),
     )
     good = (
         Good(

@@ -6,7 +6,7 @@ Reports objects with variables that are created outside `strategy.scope()` but u
 
 - a model that is compiled, fitted or called in the strategy's scope or step
 - a model that another one has for an attribute which is created or compiled in the scope: a generator, a teacher
-- the optimizer of a model that was created in the scope, including the one that `compile` creates from a name
+- the optimizer of a model that was created in the scope, also one that `compile` creates or the model's own step uses
 - for Keras 2, the metrics passed to `compile`
 
 ## What XLA does
@@ -69,6 +69,7 @@ x, y = np.ones([8, 3], "float32"), np.ones([8, 1], "float32")
 strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 """
 MODEL = "tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])"
+OWN = "optimizers = [tf.keras.optimizers.SGD(), tf.keras.optimizers.Adam()]"
 FIT = "model.fit(x, y, batch_size=4, verbose=0)"
 STEP = """
 @tf.function
@@ -107,6 +108,28 @@ with strategy.scope():
 {STEP}
 """,
     )
+
+
+def _trained(make: str) -> str:
+    """A model whose own step has optimizers, which are created before it."""
+    return f"""
+{DATA}
+class Trainer(tf.keras.Sequential):
+    def compile(self, optimizers):
+        super().compile()
+        self.optimizers = optimizers
+    def train_step(self, data):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(self(data[0]) ** 2)
+        self.optimizers[1].apply_gradients(zip(tape.gradient(loss, self.weights), self.weights))
+        return {{"loss": loss}}
+
+{make}
+    model = Trainer([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile(optimizers)
+    optimizers[1].build(model.trainable_variables)
+{FIT}
+"""
 
 
 def _held(scope: str) -> str:
@@ -332,6 +355,14 @@ with strategy.scope():
             Breaks("colocate_vars_with"),
             effect=Effect.FAILS,
             severity=Severity.WARNING,
+        ),
+        Bad(
+            _trained(f"{OWN}\nwith strategy.scope():"),
+            ["tf.keras.optimizers.Adam()"],
+            Breaks("Mixing different tf.distribute.Strategy objects"),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed=_trained(f"with strategy.scope():\n    {OWN}"),
         ),
     )
     good = (

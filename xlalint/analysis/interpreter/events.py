@@ -6,7 +6,7 @@ values as far as they are known. Events are about what the code does, never abou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from msgspec import field
@@ -54,11 +54,14 @@ class SetupCall(Setup):
 
 
 class HoldModels(Setup):
-    """A model of a class of the project is compiled that has other models for attributes; place: the call. `made`:
-    where it was created, if there is one such place; `parts`: the others, by the names of the attributes."""
+    """A model of a class of the project is compiled that has other models for attributes, or it runs and has optimizers
+    of its own; place: the call. `made`: where it was created, if there is one such place; `parts`: these, each with the
+    name of the attribute. `keras`, `keras_is_known`: as of a call that sets a program up."""
 
+    keras: int
+    keras_is_known: bool
     made: Creation | None
-    parts: Mapping[str, ApiObject]
+    parts: Sequence[tuple[str, ApiObject]]
 
 
 class DrawOnce(Setup):

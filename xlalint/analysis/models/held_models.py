@@ -1,10 +1,13 @@
 """What an object of the project holds which is a model: other models, a generator and its discriminator, say, and
-functions that its steps call."""
+what else its steps use."""
 
 from __future__ import annotations
 
+from typing import Final, TypeGuard
+
 from ...syntax import nodes as cst
 from ..domain.joins import join
+from ..domain.kinds import leaves
 from ..domain.values import ApiObject, FunctionValue, Instance, OneOf, Unknown, Value
 from ..files.unit import Location
 from ..interpreter.events import HoldModels
@@ -14,29 +17,47 @@ from ..library import api
 from ..library.strategies import making_of
 
 
-def report_parts(interpreter: Interpreter, frame: Frame, model: Value, node: cst.Call) -> None:
-    """Say which models a model holds that is compiled here, where strategies matter."""
+def report_parts(interpreter: Interpreter, frame: Frame, model: Value, node: cst.Call, kind: str) -> None:
+    """Say which models, or optimizers, a model holds that is compiled or trained here, where strategies matter."""
     if not interpreter.strategies or not isinstance(model, Instance) or frame.module.is_test:
         return
-    parts = {name: value for name, value in model.attributes.items() if _is_model(value)}
+    parts = [(name, part) for name, value in model.attributes.items() for part in leaves(value) if _is(part, kind)]
     if parts:
         made = making_of(model, Location(frame.unit, node))
-        interpreter.emit(frame, HoldModels, node, order=interpreter.order_of(node), made=made, parts=parts)
+        interpreter.emit(
+            frame,
+            HoldModels,
+            node,
+            order=interpreter.order_of(node),
+            keras=interpreter.keras_version(frame.module),
+            keras_is_known=interpreter.said_keras(frame.module) is not None,
+            made=made,
+            parts=parts,
+        )
 
 
-def _is_model(value: Value) -> bool:
-    return isinstance(value, ApiObject) and api.kind_of(value.api) == "model"
+def _is(value: Value, kind: str) -> TypeGuard[ApiObject]:
+    return isinstance(value, ApiObject) and api.kind_of(value.api) == kind
 
 
-def pass_functions_on(interpreter: Interpreter, model: Value) -> None:
-    """The steps that Keras runs call the functions which the model was created or compiled with; who analyses the steps
-    knows no one model."""
+_PASSED: Final = (FunctionValue, ApiObject, Instance)
+
+
+def note_run(interpreter: Interpreter, frame: Frame, model: Value, node: cst.Call) -> None:
+    """A model runs here: by now it holds all that its steps use."""
+    pass_on(interpreter, model)
+    report_parts(interpreter, frame, model, node, "optimizer")
+
+
+def pass_on(interpreter: Interpreter, model: Value) -> None:
+    """The steps that Keras runs use the functions and the objects, other models mostly, which the model was created or
+    compiled with; who analyses the steps knows no one model."""
     if not isinstance(model, Instance):
         return
     shared = interpreter.canonical_instance(model.cls)
     for name, value in model.attributes.items():
         present = shared.attributes.get(name)
-        if isinstance(value, FunctionValue) and isinstance(present, Unknown | FunctionValue | OneOf):
+        if isinstance(value, _PASSED) and isinstance(present, (Unknown, OneOf, *_PASSED)):
             passed = value if isinstance(present, Unknown) else join(present, value)
             if passed != present:
                 shared.attributes[name] = passed

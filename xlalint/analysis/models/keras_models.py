@@ -51,7 +51,7 @@ from ..record import replace
 from .callbacks import run_callbacks
 from .compilation import asked_by, show_setting
 from .held_layers import keeps_off, report_held
-from .held_models import pass_functions_on, report_parts
+from .held_models import note_run, pass_on, report_parts
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, whole_batches
 from .remade_models import report_remade
 
@@ -230,7 +230,7 @@ def _remember_compiled(
     if not (isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)):
         return
     model = _owner(interpreter, frame, node.func.value, owner)
-    report_parts(interpreter, frame, model, node)
+    report_parts(interpreter, frame, model, node, "model")
     show_setting(interpreter, frame, "jit_compile", arguments.keywords.get("jit_compile"), node)
     how = Compiled(*_jit(interpreter, frame, model, arguments.keywords), Location(frame.unit, node))
     decides = how.jit is None and how.why == _KERAS_3_DECIDES
@@ -247,7 +247,7 @@ def _remember_compiled(
         case Instance():
             model.facts = how
             interpreter.handed.add(model.cls)
-            pass_functions_on(interpreter, model)
+            pass_on(interpreter, model)
         case ApiObject() if api.kind_of(model.api) == "model":
             interpreter.assign_quietly(frame, node.func.value, replace(model, facts=how))
         case ApiObject(api="keras.layers.Layer"):  # only a layer that is a model can be compiled
@@ -316,7 +316,7 @@ def _run_model(
         if method == "predict":
             interpreter.note_done(frame, Act.PREDICT, node)
     for option in _as_compiled(options(model), method):
-        pass_functions_on(interpreter, option)
+        note_run(interpreter, frame, option, node)
         run_callbacks(interpreter, frame, option, method, arguments, node)
         if (how := _compiled(interpreter, frame, option, node)) is not None:
             text = declared_text(option) if how.why == _ON_TPU or not keeps_off(option) else None

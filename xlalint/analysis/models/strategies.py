@@ -9,16 +9,20 @@ from ...syntax import nodes as cst
 from ..domain.joins import join_all
 from ..domain.kinds import options
 from ..domain.values import (
+    NONE,
     UNKNOWN,
     ApiObject,
+    Dependence,
     Dict,
     FunctionValue,
     Scope,
     Sequence,
     Structure,
+    Tensor,
     Unknown,
     Value,
 )
+from ..domain.varying_shapes import mapped
 from ..interpreter.contexts import ContextKind
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import Interpreter, MethodModel
@@ -57,6 +61,8 @@ def _run_step(
                     interpreter.refute_tensor(frame, item)
         case None:
             pass
+        case Structure():  # `args=next(iterator)`
+            call.rest = given.part
         case _:
             call.rest = Structure()
     if isinstance(named, Dict):
@@ -161,8 +167,28 @@ def _merge_call(
     return None if function is None else interpreter.call(frame, function, call, node)
 
 
+def _reduce(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`strategy.reduce("SUM", value, axis=None)`: one tensor for each that the replicas have; an axis goes as well."""
+    value = arguments.get(1, "value")
+    if value is None or not is_strategy(owner):
+        return None
+    kept = arguments.get(2, "axis") == NONE
+    return mapped(value, lambda leaf: _reduced(leaf, kept))
+
+
+def _reduced(value: Value, kept: bool) -> Value:
+    match value:
+        case Tensor(dtype=dtype, rank=rank):
+            return Tensor(Dependence.VALUE, dtype=dtype, rank=rank if kept or rank is None else rank - 1)
+        case _:
+            return Structure()
+
+
 METHODS: Final[dict[str, MethodModel]] = {
     ".run": _strategy_run,
+    ".reduce": _reduce,
     ".merge_call": _merge_call,
     ".scope": _scope,
     ".__enter__": _enter_scope,
