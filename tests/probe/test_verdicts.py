@@ -144,6 +144,19 @@ def test_a_rank_that_eager_execution_takes_bears_out_no_more_than_a_branch(file:
     assert statuses(judge(file, outcome(file, refused), finding(6))) == [(6, CONFIRMED)]
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("TypeError: ('pred must not be a Python bool', False)", "open"),
+        ("AttributeError: 'float' object has no attribute 'dtype'", "open"),
+        ("AttributeError: 'SymbolicTensor' object has no attribute 'numpy'", "confirmed"),
+    ],
+)
+def test_an_error_about_a_value_of_python_says_nothing_of_tensors(file: Path, said: str, status: str) -> None:
+    failed = replace(seen(file, FAILS, 5), text=f"tracing it fails with {said}")
+    assert statuses(judge(file, outcome(file, failed), finding(5))) == [(5, status)]
+
+
 def test_a_loop_confirms_what_says_that_its_variable_grows(file: Path) -> None:
     note = Note("a.py", Span(10, 12, 10, 20), "its shape may change, as this says")
     grows = finding(6, code="XLA114", name="growing-loop-variable", notes=(note,))

@@ -57,6 +57,8 @@ _INDEX: Final = "unchecked-index"  # out of range only where the program may be 
 _OF_NO_NUMBER: Final = re.compile(r"-(?:2147483648|9223372036854775808)\b")
 _UNROLLED: Final = "unrolled-loop"  # which speaks of the time that a compilation takes
 _OF_NAMES: Final = re.compile(r"is not a valid (?:root )?scope name")  # which are guessed, too
+# What the call passes in Python, whatever any tensor of it is.
+_OF_PYTHON: Final = re.compile(r"must not be a Python bool|'(?:bool|int|float|complex|str)' object has no attribute")
 _OF_BRANCHES: Final = "XLA1"
 _GROWING: Final = "growing-loop-variable"
 _OF_LOOPS: Final = re.compile(r"shapes of (?:while )?loop body|loop body do not match|shape invariant")
@@ -101,6 +103,8 @@ def likeness(finding: Finding, location: Place, observation: Observation, spot: 
         return None
     if is_of_inputs(observation) and not finding.code.startswith(_OF_BRANCHES):
         return None  # branches that cannot run raise it as well
+    if observation.kind == FAILS and _OF_PYTHON.search(observation.text):
+        return None
     if ONLY_OF.get(observation.per, finding.name) != finding.name:
         return None
     if finding.name == OF_GPUS and observation.kind != GPU_FAILS:
