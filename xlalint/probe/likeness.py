@@ -129,8 +129,9 @@ def likeness(finding: Finding, location: Place, observation: Observation, spot: 
 
 
 def is_of_inputs(observation: Observation) -> bool:
-    """Whether something fails for shapes or names that eager execution takes, and that real inputs may not have."""
-    return observation.per == SHAPES or _OF_NAMES.search(observation.text) is not None
+    """Whether something fails for shapes, names or Python's values that eager execution takes, and that real inputs may
+    not have."""
+    return observation.per == SHAPES or any(one.search(observation.text) for one in (_OF_NAMES, _OF_PYTHON))
 
 
 def _lacks(op: str) -> bool:
