@@ -100,6 +100,18 @@ def branched(x):
     return x[begin:]  # <- recompiles
 
 
+def chosen(x):
+    bool(x[0] > 0.0)  # <- fails
+    n = tf.cast(tf.reduce_max(tf.abs(x)), tf.int32)
+    many = {
+        0: lambda: tf.zeros([n]),  # <- recompiles
+        1: lambda: tf.zeros([tf.shape(x)[0]]),  # ..
+        2: lambda: tf.ones([n]),  # ..
+    }
+    y = sorted([3, 1], key=lambda one: -one), (lambda: tf.shape(x))(), (lambda m: tf.range(m))(n)  # <- recompiles
+    return y, many[0](), many[1]()
+
+
 def never(x, words):
     s = tf.strings.as_string(x)  # <- fails
     t = x + 1.0  # ..
@@ -140,7 +152,7 @@ def seen(outcome: Outcome) -> dict[int, str]:
 @pytest.mark.parametrize(
     ("qualname", "driven"),
     [
-        *((name, True) for name in ("Thing.late", "twice", "both", "around", "branched")),
+        *((name, True) for name in ("Thing.late", "twice", "both", "around", "branched", "chosen")),
         ("never", False),
     ],
 )

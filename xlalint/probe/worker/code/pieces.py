@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from types import CodeType
 from typing import Final
 
 NAME: Final = "piece"
@@ -42,6 +43,7 @@ class Piece:
     changes: frozenset[str]
     parts: tuple[Piece, ...] = ()
     rest: str = ""  # of a part: the statement around it, as `text`, with OPERAND in its place
+    start: tuple[int, int] | None = None  # of what a lambda gives: the line and column where that begins
 
     def of(self, names: list[str]) -> str:
         """The text with these parameters."""
@@ -58,6 +60,15 @@ def pieces(path: str, wanted: frozenset[int], *, converted: bool) -> tuple[Piece
         return ()
     found: dict[Piece, None] = {}
     for owner, function in _functions(tree, ""):
+        for given in _given(function):
+            first, last = given.lineno, given.end_lineno or given.lineno
+            if not wanted.isdisjoint(range(first, last + 1)) and (text := _text_of_value(source, given)) is not None:
+                text = _PRIVATE.sub(f"_{owner.lstrip('_')}__", text) if owner else text
+                names = frozenset(one.id for one in ast.walk(given) if isinstance(one, ast.Name))
+                start = given.lineno, given.col_offset
+                piece = Piece((first, last), last, text, names, frozenset(), start=start)
+                statement: ast.stmt = ast.Expr(given)
+                found.setdefault(replace(piece, parts=tuple(islice(_parts(source, statement, piece), _MOST_PARTS))))
         for statement in _statements(function):
             first, last = _head(statement)
             if wanted.isdisjoint(range(first, last + 1)) or not isinstance(statement, _WHOLE):
@@ -86,6 +97,22 @@ def _statements(node: ast.AST) -> Iterator[ast.stmt]:
         if isinstance(child, ast.stmt):
             yield child
         yield from _statements(child)
+
+
+def _given(function: ast.FunctionDef) -> Iterator[ast.expr]:
+    """What the lambdas in a function give, without those of functions inside it, which are others here."""
+    pending: list[ast.AST] = [*function.body]
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, ast.Lambda):
+            yield node.body
+        pending += [] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ast.iter_child_nodes(node)
+
+
+def start_of(code: CodeType) -> tuple[int, int]:
+    """The line and column where begins what the code of a lambda gives."""
+    places = ((line, first, last) for line, _, first, last in code.co_positions())
+    return min(((line, first) for line, first, last in places if line and first is not None and last), default=(0, 0))
 
 
 def _head(statement: ast.stmt) -> tuple[int, int]:
@@ -129,6 +156,16 @@ def _text(source: str, statement: ast.stmt, function: ast.FunctionDef, converted
     return f"def {NAME}({{names}}):\n{margin}{segment}\n{end}"
 
 
+def _text_of_value(source: str, value: ast.expr) -> str | None:
+    """A function that returns a value, at the column where it stands; None where it is another thing by itself."""
+    inside = list(ast.walk(value))
+    if any(isinstance(one, _BOUND_TO_ITS_PLACE) for one in inside) or any(map(_asks_for_super, inside)):
+        return None
+    before = source.splitlines()[value.lineno - 1].encode()[: value.col_offset].decode()
+    segment = ast.get_source_segment(source, value) or ""
+    return f"def {NAME}({{names}}):\n{' ' * max(len(before) - len(_GIVES), 1)}{_GIVES}{segment})\n"
+
+
 def _parts(source: str, statement: ast.stmt, whole: Piece) -> Iterator[Piece]:
     """The calls and subscripts inside of a simple statement, at the columns where they stand."""
     nodes = _run(statement) if isinstance(statement, _SIMPLE) else ()
@@ -137,9 +174,7 @@ def _parts(source: str, statement: ast.stmt, whole: Piece) -> Iterator[Piece]:
             continue
         if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
             continue
-        before = source.splitlines()[node.lineno - 1].encode()[: node.col_offset].decode()
-        segment = ast.get_source_segment(source, node) or ""
-        text = f"def {NAME}({{names}}):\n{' ' * max(len(before) - len(_GIVES), 1)}{_GIVES}{segment})\n"
+        text, segment = _text_of_value(source, node) or "", ast.get_source_segment(source, node) or ""
         last = node.end_lineno or node.lineno
         *above, end = segment.split("\n")
         name = "".join((OPERAND.ljust(len(above[0])) if above else "", "\n" * len(above)))

@@ -1,5 +1,5 @@
-"""Statements that findings stand on, each compiled by itself with what its names hold while the function around it runs
-eagerly: a function that fails at its first hazard shows none of those behind it.
+"""Statements that findings stand on, and what lambdas give, each compiled by itself with what its names hold while the
+function around it runs eagerly: a function that fails at its first hazard shows none of those behind it.
 
 Only tensors that are computed from data are arguments; what is known while the function is traced stays a constant.
 """
@@ -26,7 +26,7 @@ from xlalint.probe.protocol import BOUNDED, DIVERGES, FAILS, RECOMPILES, Observa
 from ..backends import backend
 from ..code.limits import Limit
 from ..code.line_tracing import TooLongError
-from ..code.pieces import NAME, OPERAND, Piece, pieces
+from ..code.pieces import NAME, OPERAND, Piece, pieces, start_of
 from ..driving.driven import Driven, Partly
 from ..inputs.tensors import Arguments
 from .evidence import Line
@@ -38,6 +38,7 @@ from .with_tensorflow.kept_state import OUT_OF_SCOPE
 _MOST: Final = 16  # statements of one function
 _LONGEST: Final = 5.0  # seconds of an eager call
 _ALONE: Final = "its statement by itself"
+_LAMBDA: Final = "<lambda>"
 _KINDS: Final = (FAILS, DIVERGES, RECOMPILES, BOUNDED)
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -120,7 +121,10 @@ class _Moments:
 
     def __init__(self, path: str, wanted: Sequence[Piece]) -> None:
         self._path = path
-        self._at = {line: piece for piece in wanted for line in range(piece.lines[0], piece.lines[1] + 1)}
+        self._at = {
+            line: piece for piece in wanted if piece.start is None for line in range(piece.lines[0], piece.lines[1] + 1)
+        }
+        self._given = {piece.start: piece for piece in wanted if piece.start is not None}
         self._here: dict[Piece, _Moment] = {}
 
     def run(self, call: Callable[[], Any], witness: Refused) -> dict[Piece, _Moment]:
@@ -130,7 +134,10 @@ class _Moments:
         def at_line(frame: FrameType, event: str, argument: Any) -> Any:
             if limit.over:
                 raise TooLongError
-            piece = self._at.get(frame.f_lineno) if event == "line" else None
+            piece = None
+            if event == "line":
+                code = frame.f_code
+                piece = self._given.get(start_of(code)) if code.co_name == _LAMBDA else self._at.get(frame.f_lineno)
             if piece is not None and piece not in self._here and (moment := _moment(frame, piece, witness)) is not None:
                 self._here[piece] = moment
             return at_line
