@@ -95,11 +95,29 @@ def test_other_styles_of_docstrings() -> None:
         ("for one in range(1, x):\n    pass", "2"),
         ("return tf.range(x)", "None"),  # a tensor will do
         ("return range(x[0])", "None"),
+        ("return tf.image.resize(y, (x, 4))", "2"),
+        ("return tf.image.pad_to_bounding_box(y, 0, 0, x, x)", "2"),
+        ("return tf.cond(y, lambda: tf.gather(table, x), lambda: y)", "i32[4, 4]"),
+        ("return tf.cond(y, lambda x: tf.gather(table, x), lambda: y)", "None"),  # another than the parameter
     ],
 )
 def test_uses(body: str, wanted: str) -> None:
     tree = ast.parse(f"def f(x):\n{textwrap.indent(body, '    ')}")
     assert str(uses_in(tree, ["x"])["x"].form()) == wanted
+
+
+@pytest.mark.compiler
+def test_a_size_that_callers_compute_is_one_number() -> None:
+    from xlalint.probe.target import Parameter
+    from xlalint.probe.worker.inputs.slots import slots_of
+
+    known = [Parameter("height", "tensor", "int")]
+    slots = {slot.name: str(slot.choices[0]) for slot in slots_of(_resized, "call", known)}
+    assert slots == {"image": "f32[4, 4]", "height": "i32[]", "width": "2"}
+
+
+def _resized(image, height, width):  # type: ignore[no-untyped-def]
+    return resize(image, (height, width))  # type: ignore[name-defined]  # noqa: F821
 
 
 def test_a_docstring_that_the_source_contradicts() -> None:

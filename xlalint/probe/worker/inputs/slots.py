@@ -158,7 +158,10 @@ def _guessed(
     said = described(python_function_of(function))
     uses = uses_in(tree_of(function), names) if group == "call" else {}
     for name in tensors & uses.keys():
-        uses[name].is_bound = False
+        if uses[name].is_number:
+            uses[name].tell_dtype("int32")
+            uses[name].rank = 0
+        uses[name].is_bound = uses[name].is_number = False
     joined = {name: uses[name].joined(said.get(name)) if name in uses else said.get(name) for name in names}
     return {name: form for name, form in joined.items() if form is not None}
 

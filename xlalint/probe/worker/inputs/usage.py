@@ -35,6 +35,7 @@ _OF_ITS_DTYPE: Final = (
     "flatten",
 )
 _IMAGE: Final = (8, 8, 3)
+_PAIRS: Final = (ast.Tuple, ast.List)
 _SMALL: Final = Literal(2)
 _STRUCTURES: Final = ("items", "keys", "values", "get", "pop", "update")
 
@@ -64,6 +65,13 @@ _WANTED: Final[dict[str, tuple[tuple[int, str, str, int | None], ...]]] = {
     "unicode_decode": ((0, "input", "string", None),),
     "string_to_number": ((0, "input", "string", None),),
     "decode_raw": ((0, "input_bytes", "string", None),),
+}
+# Those that ask for one whole number each, from a position on.
+_NUMBERED: Final = {
+    "crop_to_bounding_box": 1,
+    "pad_to_bounding_box": 1,
+    "resize_with_crop_or_pad": 1,
+    "resize_with_pad": 1,
 }
 _ASCENDING: Final = ("segment_sum", "segment_mean", "segment_max")
 _OF_IMAGES: Final = frozenset(
@@ -96,6 +104,7 @@ class Use:
     is_size: bool = False  # it stands among the sizes of a shape
     is_shape: bool = False  # it is all the sizes of one
     is_bound: bool = False  # of a `range`
+    is_number: bool = False  # a whole one
     of: Use | None = None  # of whose elements it is made
     other: bool = False  # it is something else than a tensor
 
@@ -108,6 +117,8 @@ class Use:
         if self.items:
             kind = "tuple" if all(use.is_size for use in self.items) else "list"
             return Many(kind, tuple(use.form() or (_SMALL if use.is_size else _plain()) for use in self.items))
+        if self.is_number and not (self.dtype or self.sizes or self.least):
+            return _SMALL
         if self.is_shape and not (self.dtype or self.rank is not None or self.sizes):
             return Many("tuple", (Literal(SIZE), Literal(SIZE)))
         if self.image:
@@ -292,6 +303,11 @@ class _Reader:
                 use.tell_dtype(dtype)
                 use.rank = rank if use.rank is None else use.rank
                 use.ascends = use.ascends or name in _ASCENDING
+        numbers = arguments[position:] if (position := _NUMBERED.get(name, 0)) else []
+        if name == "resize" and isinstance(sizes := named.get("size", arguments[1] if arguments[1:] else None), _PAIRS):
+            numbers = sizes.elts
+        for use in filter(None, map(self._use, numbers)):
+            use.is_number = True
         first = arguments[0] if arguments else named.get("image", named.get("images"))
         if name in _OF_IMAGES and first is not None and (use := self._use(first)) is not None:
             use.image = True
@@ -324,10 +340,10 @@ class _Reader:
 
 
 def _outermost_first(node: ast.AST) -> Iterator[ast.AST]:
-    """An expression and what is in it, without the bodies of functions."""
+    """An expression and what is in it, without the bodies of functions that bind names of their own."""
     yield node
     for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.Lambda):
+        if not isinstance(child, ast.Lambda) or not ast.unparse(child.args):
             yield from _outermost_first(child)
 
 
