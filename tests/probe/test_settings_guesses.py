@@ -101,6 +101,10 @@ def cropped(data):
         raise ValueError("its height must be > 0")
     return tf.cast(width, tf.float32) * (bottom - top)
 
+def named(x, function, **more):
+    with tf.name_scope("of_" + function.__name__.strip("<>")):
+        return function(x, **more) + tf.matmul(x, x)
+
 def joined(x, y):
     return tf.concat([x[..., None], y], axis=1)
 
@@ -132,6 +136,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.param("Sampler.sample", "Sampler(size: 4096).sample", id="too-small"),
         pytest.param("Image.add", "Image(size: (8, 8, 3)).add", id="a-shape"),
         pytest.param("cropped", "called with data: {'image': f32[4, 4], 'box': f32[4] sorted}", id="a-named-entry"),
+        pytest.param("named", "called with x: f32[4, 4], function: lambda first", id="a-function-by-name"),
         pytest.param("joined", "called with x: f32[4], y: f32[4, 4]", id="ranks-that-differ"),
         pytest.param("of_three", "called with parts: [f32[4, 4], f32[4, 9]]", id="an-unpacked-item"),
     ],

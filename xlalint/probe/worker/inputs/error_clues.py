@@ -54,6 +54,8 @@ _ATTRIBUTE: Final = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
 _TEXT: Final = re.compile(r"\b(?:must be|should be|expected) (?:of type )?(?:an? )?`?str(?:ing)?\b(?! tensor)", re.I)
 _NDIMS: Final = re.compile(r"expected (?:min_)?ndim=(\d), found ndim=(\d)")  # as Keras's layers say it
 _EXPECTED: Final = re.compile(r"expected shape=\(([^)]*)\), found shape=")
+_CALLABLE: Final = re.compile(r"not callable|must be (?:a )?callable")
+_OF_FUNCTIONS: Final = ("__name__", "__qualname__", "__code__", "__wrapped__")
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,12 @@ class ErrorClues:
     def of_text(self) -> bool:
         """Whether a string of Python's is asked for."""
         return _TEXT.search(self.text) is not None
+
+    @property
+    def of_function(self) -> bool:
+        """Whether something to call is asked for."""
+        name = "" if self.attribute is None else self.attribute[1]
+        return _CALLABLE.search(self.text) is not None or name in _OF_FUNCTIONS
 
     def sizes_for(self, shape: Sequence[int]) -> tuple[int, ...] | None:
         """What a layer wants in the place of a shape that it does not take, if it says so."""

@@ -171,7 +171,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
     yield from _as_settings(clues, *_MADE)
     for count in range(len(clues.keys), 0, -1):  # all that it names may be too much
         yield Keyed(tuple((key, part) for key in clues.keys[:count]))
-    if "not callable" in clues.text:
+    if clues.of_function:
         yield IDENTITY
     if "SparseTensor" in clues.text and part.style != "sparse":
         yield replace(part, style="sparse")
@@ -326,7 +326,7 @@ def _instead_of_value(
         yield from classes
         yield from _as_settings(clues, type(part.value).__name__ if isinstance(part, Literal) else "NoneType")
     yield from (Literal(word) for word in clues.modes if part != Literal(word))
-    if "not callable" in clues.text:
+    if clues.of_function:
         yield IDENTITY
     if clues.of_text or (part in (None, Literal(None)) and _JOINED.search(clues.text)):
         yield Literal("same")
