@@ -200,7 +200,7 @@ with strategy.scope():
 
 def step(x):
     with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(model(x))
+        loss = tf.reduce_sum(model(x))
     optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
 
 @tf.function
@@ -494,7 +494,7 @@ with strategy.scope():
 def train(iterator):
     def step(x):
         with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(model(x))
+            loss = tf.reduce_sum(model(x))
         optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
         total.update_state(loss)
 

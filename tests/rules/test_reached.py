@@ -121,7 +121,7 @@ strategy = tf.distribute.MirroredStrategy()
 
         def learn(x):
             with tf.GradientTape() as tape:
-                loss = tf.reduce_mean(model(x))
+                loss = tf.reduce_mean(model(x)) / strategy.num_replicas_in_sync
             optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
 
         @tf.function

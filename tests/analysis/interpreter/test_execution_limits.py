@@ -119,7 +119,7 @@ def train(x, y):
 
 def step(x, y):
     with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((model(x) - y) ** 2)
+        loss = tf.reduce_sum((model(x) - y) ** 2)
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
     return loss

@@ -164,6 +164,13 @@ class Static(Record):
         return self.constant is not UNSET
 
 
+class Reduction(Record):
+    """A sum, or a mean, of all the elements of a tensor, which was taken at `location`."""
+
+    location: Location
+    mean: bool
+
+
 class Tensor(Record):
     """A tensor (or variable). `dtype` is a class: bool, int, float, complex, string, or None when unknown."""
 
@@ -183,6 +190,7 @@ class Tensor(Record):
     python: bool = False  # on JAX, Keras has a Python number instead
     int32: Location | None = None  # where a variable of 32-bit integers is created, which lives in the host's memory
     eager: bool = False  # made before the trace that captures it: Python can read it there, too
+    reduction: Reduction | None = None  # it is a sum or a mean of all the elements of another one
 
     @property
     def is_mask(self) -> bool:

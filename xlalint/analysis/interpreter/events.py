@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 from msgspec import field
 
 from ...syntax import nodes as cst
-from ..domain.values import ApiObject, Compiled, Creation, Dimension, Slice, Tensor, Value
+from ..domain.values import ApiObject, Class, Compiled, Creation, Dimension, Slice, Tensor, Value
 from ..files.unit import Location
 from ..record import Record
 from .contexts import CallPath, Context, ContextKind
@@ -55,11 +55,13 @@ class SetupCall(Setup):
 
 class HoldModels(Setup):
     """A model of a class of the project is compiled that has other models for attributes, or it runs and has optimizers
-    of its own; place: the call. `made`: where it was created, if there is one such place; `parts`: these, each with the
-    name of the attribute. `keras`, `keras_is_known`: as of a call that sets a program up."""
+    of its own, or a training step; place: the call. `cls`: the class; `made`: where the model was created, if there is
+    one such place; `parts`: what it has, each with the name of the attribute. `keras`, `keras_is_known`: as of a call
+    that sets a program up."""
 
     keras: int
     keras_is_known: bool
+    cls: Class
     made: Creation | None
     parts: Sequence[tuple[str, ApiObject]]
 

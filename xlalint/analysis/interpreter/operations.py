@@ -42,6 +42,7 @@ from ..domain.values import (
 from ..domain.varying_shapes import LAST, LENGTHS, PADDING
 from ..files.unit import Location
 from ..library.local_paths import added, filled_in
+from ..library.reductions import combined
 from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
 from .counting import rows
@@ -266,6 +267,7 @@ class Operations(Interpreter):
             traced=any(tensor.traced for tensor in tensors),
             python=all(tensor.python for tensor in tensors),
             returned=all(tensor.returned for tensor in tensors),
+            reduction=combined(sign, left, right),
         )
 
     EXPRESSIONS: ClassVar[Handlers[Value]] = {

@@ -43,6 +43,7 @@ from .local_paths import LOCAL
 from .measured_results import built_with, measured, measured_with, shape_only
 from .ranges import RANGES, count_of
 from .ranks import drops_first_axis, names_every_size, rank_of, result_rank
+from .reductions import reduction_of
 from .refusing_layers import BY_CUDNN, layers_of, run_by_cudnn
 from .result_dtypes import result_dtype
 from .result_tables import (
@@ -365,6 +366,8 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
     mixed = carried and (inside.outside or flag in _OF_DATA or not is_folded(call.name))
     varies = () if flag in ("fixed", "variable") else remaining(call, rank_rule, inside.varies)
     made = Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
+    if (reduction := reduction_of(call, rank, dependence)) is not None:
+        return made.with_(reduction=reduction)
     return made.with_(int32=call.location) if made.variable and _is_int32(call) else made
 
 

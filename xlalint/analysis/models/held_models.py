@@ -22,7 +22,7 @@ def report_parts(interpreter: Interpreter, frame: Frame, model: Value, node: cst
     if not interpreter.strategies or not isinstance(model, Instance) or frame.module.is_test:
         return
     parts = [(name, part) for name, value in model.attributes.items() for part in leaves(value) if _is(part, kind)]
-    if parts:
+    if parts or (kind == _OPTIMIZER and model.cls.find("train_step") is not None):
         made = making_of(model, Location(frame.unit, node))
         interpreter.emit(
             frame,
@@ -31,6 +31,7 @@ def report_parts(interpreter: Interpreter, frame: Frame, model: Value, node: cst
             order=interpreter.order_of(node),
             keras=interpreter.keras_version(frame.module),
             keras_is_known=interpreter.said_keras(frame.module) is not None,
+            cls=model.cls,
             made=made,
             parts=parts,
         )
@@ -40,13 +41,14 @@ def _is(value: Value, kind: str) -> TypeGuard[ApiObject]:
     return isinstance(value, ApiObject) and api.kind_of(value.api) == kind
 
 
+_OPTIMIZER: Final = "optimizer"
 _PASSED: Final = (FunctionValue, ApiObject, Instance)
 
 
 def note_run(interpreter: Interpreter, frame: Frame, model: Value, node: cst.Call) -> None:
     """A model runs here: by now it holds all that its steps use."""
     pass_on(interpreter, model)
-    report_parts(interpreter, frame, model, node, "optimizer")
+    report_parts(interpreter, frame, model, node, _OPTIMIZER)
 
 
 def pass_on(interpreter: Interpreter, model: Value) -> None:

@@ -1,0 +1,256 @@
+"""A step under a strategy takes the gradient of the mean of its replica's part of the batch.
+
+## What it does
+Reports a mean of all elements of a tensor (`tf.reduce_mean`, `keras.ops.mean`, a quotient of two sums, of which one is
+that of a mask) in a step that `strategy.run` or Keras runs on several replicas, if the gradient of it, or of its sum
+with others, is what an optimizer applies.
+
+## What XLA does
+XLA compiles it as it stands: the strategy makes the difference. Each replica computes the loss of its own part of the
+batch, and `apply_gradients` adds the gradients of all replicas up. Measured with TensorFlow 2.21 and Keras 3.15, a
+`MirroredStrategy` on two CPU devices, one step of SGD with a global batch of 8:
+
+| loss | step of the weights |
+| --- | --- |
+| one device: `tf.reduce_mean(l)` | 0.080 |
+| two replicas: `tf.reduce_mean(l)` | 0.160 |
+| two replicas: `tf.reduce_mean(l) / strategy.num_replicas_in_sync` | 0.080 |
+| two replicas: `tf.nn.compute_average_loss(l, global_batch_size=8)` | 0.080 |
+| two replicas: `keras.losses.MeanSquaredError()(y, x)` | 0.080 |
+
+The same in a model's own `train_step`, which Keras runs.
+
+So with the 8 cores of a TPU, SGD takes steps that are 8 times as long. Adam divides by the size of the gradients, so
+there the factor matters only where gradients are clipped or weights decay.
+
+## Example
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(losses(model(x), y))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+    strategy.run(step, args=batch)
+
+## Use instead
+    loss = tf.nn.compute_average_loss(losses(model(x), y), global_batch_size=GLOBAL_BATCH)
+
+Or divide the mean by `strategy.num_replicas_in_sync`.
+
+## Not flagged
+- Means that are divided, or weighted by what is not a number in the code, and sums that all replicas share.
+- Objects of Keras's losses, which divide by the number of replicas themselves in Keras 3.
+- Gradients that the step changes, or reduces itself, before they are applied.
+- Strategies that are not known, and those of one device.
+
+## Fix safety
+There is no fix: the learning rate may have been found with the longer steps.
+
+## References
+- https://www.tensorflow.org/tutorials/distribute/custom_training
+- https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from xlalint.analysis.domain.kinds import options
+from xlalint.analysis.domain.values import ApiObject, Class, Creation, Tensor
+from xlalint.analysis.files.unit import Location, Unit
+from xlalint.analysis.interpreter.contexts import Context
+from xlalint.analysis.interpreter.events import ApiCall, Event, HoldModels, Program
+from xlalint.analysis.library.optimizers import OPTIMIZES
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
+from xlalint.syntax import nodes as cst
+
+from ._provenance import Provenance
+from ._strategies import method_of, name_of, strategy_in
+
+_GRADIENT: Final = "tf.GradientTape.gradient"
+_CLIPS: Final = ("tf.clip_by_global_norm",)  # return the gradients, if they are no larger
+_OWN_SUM: Final = ("experimental_aggregate_gradients", "skip_gradients_aggregation")
+
+
+_SCOPE: Final = 'strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])'
+
+
+def _program(loss: str, apply: str = "zip(gradients, model.trainable_variables)", n: int = 2) -> str:
+    return f"""
+{_SCOPE if n == 2 else 'strategy = tf.distribute.MirroredStrategy(["CPU:0"])'}
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(0.01)
+
+def loss_of(y, outputs):
+    return tf.reduce_mean((outputs - y) ** 2)
+
+@tf.function
+def train(x, y):
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            outputs = model(x)
+            loss = {loss}
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients({apply})
+        return loss
+    return strategy.run(step, args=(x, y))
+
+data = tf.data.Dataset.from_tensors((tf.ones([8, 3]), tf.ones([8, 1]))).repeat(2)
+for x, y in strategy.experimental_distribute_dataset(data):
+    train(x, y)
+"""
+
+
+MEAN: Final = "tf.reduce_mean((outputs - y) ** 2)"
+
+
+class UnscaledLoss(Rule):
+    code = "XLA518"
+    name = "unscaled-loss"
+    handles = (ApiCall, HoldModels, Program)
+    apis = frozenset((_GRADIENT, *_CLIPS))
+    bad = (
+        Bad(
+            _program("tf.reduce_mean(tf.abs(outputs - y))"),
+            ["tf.reduce_mean(tf.abs(outputs - y))"],
+            Runs(),
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            help="/ strategy.num_replicas_in_sync",
+        ),
+        Bad(
+            _program("0.5 * loss_of(y, outputs) + 0.01 * tf.add_n([tf.nn.l2_loss(w) for w in model.weights])"),
+            [MEAN],
+            Runs(),
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            why="in a function, with a weight, and with the decay of the weights",
+        ),
+        Bad(
+            _program(
+                "tf.reduce_mean(abs(outputs - y))", "zip(tf.clip_by_global_norm(gradients, 1.0)[0], model.weights)"
+            ),
+            ["tf.reduce_mean(abs(outputs - y))"],
+            Runs(),
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            why="clipped only where they are large",
+        ),
+        Bad(
+            _program("tf.reduce_sum(abs(outputs - y)) / tf.maximum(tf.reduce_sum(tf.cast(y > 0, tf.float32)), 1.0)"),
+            ["tf.reduce_sum(abs(outputs - y))"],
+            Runs(),
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            why="by the sum of a mask",
+        ),
+        Bad(
+            f"""{_SCOPE}
+class Model(tf.keras.Sequential):
+    def train_step(self, data):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self(data[0]) - data[1]) ** 2)
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        return {{"loss": loss}}
+
+with strategy.scope():
+    model = Model([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile("sgd")
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
+""",
+            ["tf.reduce_mean((self(data[0]) - data[1]) ** 2)"],
+            Runs(),
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            why="a step of its own, which Keras runs",
+        ),
+    )
+    good = (
+        Good(_program("loss_of(y, outputs) / strategy.num_replicas_in_sync"), Runs()),
+        Good(_program("loss_of(y, outputs) * (1.0 / strategy.num_replicas_in_sync)"), Runs()),
+        Good(
+            _program("tf.nn.compute_average_loss(tf.reduce_sum((outputs - y) ** 2, -1), global_batch_size=8)"), Runs()
+        ),
+        Good(_program("tf.reduce_sum(tf.reduce_mean((outputs - y) ** 2, -1)) / 8"), Runs()),
+        Good(
+            _program(
+                "tf.reduce_sum(abs(outputs - y)) / tf.distribute.get_replica_context().all_reduce('sum', y)[0, 0]"
+            ),
+            Runs(),
+            why="by what all replicas have",
+        ),
+        Good(_program("tf.keras.losses.MeanSquaredError()(y, outputs)"), Runs(), why="Keras 3 divides"),
+        Good(
+            _program("loss_of(y, outputs)", "[(g / 2, w) for g, w in zip(gradients, model.trainable_variables)]"),
+            Runs(),
+            why="the gradients are divided",
+        ),
+        Good(_program("loss_of(y, outputs)", n=1), Runs(), why="one replica"),
+    )
+
+    def __init__(self) -> None:
+        self._provenance = Provenance()
+        self._models: list[tuple[Class, ApiObject | None]] = []  # that Keras runs, with their strategies
+        self._gradients: dict[Location, tuple[Location, Context]] = {}  # of means: where these are taken, in which step
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(api=api, arguments={"target": target}) if api == _GRADIENT:
+                for option in options(target):
+                    if isinstance(option, Tensor) and option.reduction is not None and option.reduction.mean:
+                        self._gradients[event.location] = option.reduction.location, event.context
+            case ApiCall():
+                self._provenance.remember(event)
+            case HoldModels(cls=cls, made=Creation(scope=scope)):
+                self._models.append((cls, strategy_in(scope)))
+            case Program(steps=steps) if self._gradients:
+                for cls, strategy in self._models:
+                    yield from self._trained(cls, strategy)
+                for step in steps:
+                    if method_of(step) in OPTIMIZES and step.context.scope is not None and step.context.scope.replica:
+                        yield from self._applied(step.node, step.location.unit, strategy_in(step.context.scope))
+
+    def _trained(self, cls: Class, strategy: ApiObject | None) -> Iterator[Draft]:
+        """The steps of a model that Keras runs as a strategy does."""
+        own = {function.node for it in cls.mro if not isinstance(it, str) for function in it.functions.values()}
+        for gradient, (_, context) in self._gradients.items() if strategy is not None else ():
+            function = gradient.unit.function_around(gradient.node)
+            for node in cst.within(function) if function in own and context.by_keras else ():
+                match node:
+                    case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in OPTIMIZES:
+                        yield from self._applied(node, gradient.unit, strategy)
+
+    def _applied(self, step: cst.Call, unit: Unit, strategy: ApiObject | None) -> Iterator[Draft]:
+        """An optimizer's step in a strategy's, if it is by the gradient of a mean."""
+        named = {arg.keyword.value for arg in step.args if arg.keyword is not None}
+        if strategy is None or not step.args or not named.isdisjoint(_OWN_SUM):
+            return
+        gradient = self._gradient(unit, step.args[0].value)
+        if gradient is None:
+            return
+        mean, _ = self._gradients[gradient]
+        yield Draft(
+            f"this loss is the mean over one replica's part of the batch, and `{name_of(strategy)}` adds the gradients"
+            " of all replicas up: they are as many times too large as there are replicas",
+            Effect.DIVERGES,
+            "tf.nn.compute_average_loss(losses, global_batch_size=..), or / strategy.num_replicas_in_sync",
+            location=mean,
+            notes=(
+                DraftNote(gradient, "its gradient is taken here"),
+                DraftNote(Location(unit, step), "and applied here"),
+            ),
+            at_most=Severity.WARNING,
+        )
+
+    def _gradient(self, unit: Unit, given: cst.BaseExpression) -> Location | None:
+        """Where the gradients are taken that are applied, if they are those of a mean as they are."""
+        for node in self._provenance.steps(unit, given):
+            match node:
+                case cst.Call(func=cst.Name(value="zip"), args=[first, *_]):
+                    return self._gradient(unit, first.value)
+                case cst.Call(args=[first, *_]) if self._provenance.call_at(unit, node) is not None:
+                    return self._gradient(unit, first.value)
+                case cst.Call() if (found := Location(unit, node)) in self._gradients:
+                    return found
+        return None

@@ -1,0 +1,53 @@
+"""Sums and means of all elements: what a result is one of, where that decides what a step under a strategy does."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import Dependence, Reduction, Static, Tensor, Value
+from .call import Call
+
+_SUMS: Final = frozenset(("keras.backend.sum", "keras.ops.sum", "tf.reduce_sum"))
+_MEANS: Final = frozenset(("keras.backend.mean", "keras.ops.mean", "tf.reduce_mean"))
+_KEEPING: Final = frozenset(("keras.ops.cast", "keras.ops.maximum", "tf.cast", "tf.identity", "tf.maximum"))
+_DIVIDING: Final = frozenset(("keras.ops.divide_no_nan", "tf.divide", "tf.math.divide_no_nan"))
+
+
+def reduction_of(call: Call, rank: int | None, dependence: Dependence) -> Reduction | None:
+    """What the result of a call is, of this rank, which depends on data."""
+    if rank != 0 or dependence is not Dependence.VALUE or call.location is None:
+        return None
+    if call.name in _SUMS or call.name in _MEANS:
+        return Reduction(call.location, call.name in _MEANS)
+    first, second = call.get("x", "input", "*0"), call.get("y", "x2", "*1")
+    if call.name in _KEEPING:
+        return first.reduction if isinstance(first, Tensor) else None
+    if call.name in _DIVIDING:
+        return quotient(first, second)
+    return None
+
+
+def quotient(left: Value | None, right: Value | None) -> Reduction | None:
+    """What the quotient of two values is: of two sums, one of weights mostly, a mean. Who divides a mean may divide by
+    the number of replicas."""
+    match left, right:
+        case Tensor(reduction=Reduction(location=location, mean=False)), Tensor(reduction=Reduction(mean=False)):
+            return Reduction(location, True)
+        case _:
+            return None
+
+
+def combined(sign: cst.BaseBinaryOp | cst.BaseAugOp, left: Value, right: Value) -> Reduction | None:
+    """What arithmetic makes of sums and means: what is added to one, or weights it by a number that stands there,
+    leaves it one."""
+    found = [side.reduction for side in (left, right) if isinstance(side, Tensor) and side.reduction is not None]
+    match sign:
+        case cst.Add() | cst.AddAssign() | cst.Subtract() | cst.SubtractAssign():
+            return next((it for it in found if it.mean), found[0]) if found else None
+        case cst.Multiply() | cst.MultiplyAssign() if any(isinstance(it, Static) and it.known for it in (left, right)):
+            return found[0] if found else None
+        case cst.Divide() | cst.DivideAssign():
+            return quotient(left, right)
+        case _:
+            return None
