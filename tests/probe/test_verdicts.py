@@ -167,6 +167,13 @@ def test_a_loop_confirms_what_says_that_its_variable_grows(file: Path) -> None:
     assert statuses(judge(file, outcome(file, refused), other))[0] == (6, OPEN)
 
 
+def test_the_body_of_a_loop_by_itself_does_not_refute_that_it_grows(file: Path) -> None:
+    called = finding(5, name="no-kernel", api="tf.linalg.lu")
+    assert statuses(judge(file, outcome(file), called)) == [(5, REFUTED)]
+    grows = replace(called, code="XLA114", name="growing-loop-variable")
+    assert statuses(judge(file, outcome(file), grows)) == [(5, OPEN)]
+
+
 def test_what_an_object_keeps_confirms_what_says_so_only(file: Path) -> None:
     kept = replace(seen(file, DIVERGES, 5), per=STATE)
     assert statuses(judge(file, outcome(file, kept), finding(5, Effect.DIVERGES))) == [(5, REFUTED)]

@@ -1,7 +1,8 @@
 """When what was run refutes a finding. All of it has to hold:
 
 - the finding says what a call on this machine would show (a rule may speak of other inputs, of a program's data, of a
-  TPU, or of code that this TensorFlow compiles: none of these is refuted by a call that compiles);
+  loop around its line, of a TPU, or of code that this TensorFlow compiles: none of these is refuted by a call that
+  compiles);
 - its line ran, eagerly and in the traced function, and without AutoGraph where the finding says that it runs so;
 - a tensor of the kind that the finding speaks of was there: an operation of the call that it names, an argument that
   XLA wants as a constant, a selection of different sizes, or a tensor that Python read; of JAX's primitives, which are
@@ -81,6 +82,9 @@ _BEYOND: Final[Mapping[str, str]] = {
     OF_CHANCE: "the finding is about random numbers, which differ at each call",
     "unrolled-loop": "the finding is about the compile time of more iterations",
 }
+# The rule about a loop, of which the function around its finding may be the body only.
+_OF_LOOPS: Final = "growing-loop-variable"
+
 # Rules about how host code calls compiled functions: what is run as host code tells.
 OF_LAUNCHES: Final = frozenset(("python-argument", "function-made-in-loop", "growing-sequence"))
 
@@ -121,6 +125,8 @@ def _reasons(finding: Finding, outcome: Outcome, statements: Statements, backend
         yield "the finding says that this TensorFlow compiles it"
     if (beyond := _BEYOND.get(finding.name)) is not None:
         yield beyond
+    if finding.name == _OF_LOOPS:
+        yield "the finding is about the loop around the line, which was not compiled with it"
     called = finding.context is not None and len(finding.context.trail) > 1
     if finding.effect is Effect.FAILS and finding.name in _OF_CONSTANTS and called:
         yield "the finding is about how its callers compute the value, and they were not compiled with it"
