@@ -35,6 +35,7 @@ from ..library.datasets import fixed_shapes
 from ..library.strategies import BACKEND_VARIABLE, sets_clustering
 from ..program.signs import Shows
 from ..record import replace
+from .called_plainly import is_made_by_converted
 
 WRAPPED: Final = "tf.function"
 
@@ -172,12 +173,21 @@ def _unconverted(interpreter: Interpreter, frame: Frame, arguments: Arguments, n
     return replace(function, compiled=Compilation(ContextKind.OPEN, False, entry))
 
 
+def _converted(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`tf.autograph.to_graph(f)`: it is converted, whoever calls it."""
+    function = arguments.get(0, "entity") or UNKNOWN
+    if not isinstance(function, FunctionValue) or function.compiled is not None:
+        return function
+    return function.compiled_by(Compilation(ContextKind.OPEN, True, f"`{function.function.qualname}`"))
+
+
 def _custom_gradient(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     function = arguments.get(0, "f")
     if not isinstance(function, FunctionValue) or function.compiled is not None:
         return function or Api("tf.custom_gradient")
     entry = f"`{function.function.qualname}`, the forward function of a custom gradient"
-    return replace(function, compiled=Compilation(ContextKind.OPEN, True, entry, gradient=True))
+    converted = is_made_by_converted(function)  # TensorFlow calls it
+    return replace(function, compiled=Compilation(ContextKind.OPEN, converted, entry, gradient=True))
 
 
 def _call_wrapped(
@@ -218,6 +228,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.function": _function,
     "tf.xla.experimental.compile": _xla_compile,
     "tf.autograph.experimental.do_not_convert": _unconverted,
+    "tf.autograph.to_graph": _converted,
     "tf.custom_gradient": _custom_gradient,
     "tf.executing_eagerly": partial(_asks_for_trace, wants_trace=False),
     "tf.inside_function": partial(_asks_for_trace, wants_trace=True),

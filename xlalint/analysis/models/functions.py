@@ -149,7 +149,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "functools.wraps": lambda interpreter, frame, arguments, node: Api("functools.identity"),
     "functools.identity": _same_function,
     "types.MethodType": _method,
-    "tf.autograph.to_graph": _same_function,
     "tf.recompute_grad": _same_function,
     "tf.grad_pass_through": _same_function,
     **{

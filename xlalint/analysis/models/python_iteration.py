@@ -17,7 +17,6 @@ from ..domain.values import (
     ApiObject,
     Array,
     Dependence,
-    FunctionValue,
     Instance,
     OneOf,
     Pipeline,
@@ -30,14 +29,15 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import LAST, last_batches
 from ..files.unit import Location
-from ..interpreter.contexts import NOT_TRACED, ContextKind
+from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.events import TruthOf
-from ..interpreter.frames import Arguments, Compilation, Frame
+from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import truth
 from ..interpreter.pipelines import report_elements
 from ..library.datasets import among_first, is_dataset
 from ..record import replace
+from .called_plainly import called_by
 from .ends_of_data import ends_by_number, meets_the_end
 from .python_numbers import first
 
@@ -157,16 +157,6 @@ def _transposed(row: Value, varies: tuple[Variation, ...]) -> Value:
             return Sequence("list", None, Sequence("tuple", None, UNKNOWN, varies=rest) if rest else UNKNOWN)
 
 
-def _called_by_python(interpreter: Interpreter, name: str, function: Value) -> Value:
-    """A function that Python itself calls: AutoGraph does not convert it, unless converted code made it, or a decorator
-    says how it is compiled."""
-    if isinstance(function, FunctionValue) and function.compiled is None and function.function.decorator_texts:
-        function = interpreter.decorated(function)
-    if isinstance(function, FunctionValue) and function.scope is None and function.compiled is None:
-        return function.compiled_by(Compilation(ContextKind.OPEN, False, f"`{name}`"))
-    return function
-
-
 def _deque(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`deque(items, maxlen=n)`: with a length that it does not exceed it is full before long."""
     items = replace(arguments, positional=arguments.positional[:1])
@@ -182,7 +172,7 @@ def _deque(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
 
 def _map(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
 
-    function, columns, elements = _called_by_python(interpreter, "map", first(arguments)), [], []
+    function, columns, elements = called_by(interpreter, "map", first(arguments)), [], []
     for position, value in enumerate(arguments.positional[1:], 1):
         where = arguments.node_at(position, node)
         iterable = interpreter.iterate(frame, value, where, "map")
@@ -216,7 +206,7 @@ def _filter(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
         return UNKNOWN
     where = arguments.node_at(1, node)
     iterable = interpreter.iterate(frame, arguments.positional[1], where, "filter")
-    function = _called_by_python(interpreter, "filter", arguments.positional[0])
+    function = called_by(interpreter, "filter", arguments.positional[0])
 
     def kept(item: Value) -> bool | None:
         return truth(item if function == NONE else interpreter.call(frame, function, Arguments([item]), node))
