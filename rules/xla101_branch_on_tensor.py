@@ -7,8 +7,8 @@ tracing. Python needs a value to choose a branch, and a traced tensor has none y
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 
-- Without AutoGraph (`autograph=False`, what Keras 3 calls, and functions of modules and methods that `tf.while_loop` and
-  the like call), tracing raises `OperatorNotAllowedInGraphError`, even for a tensor computed from shapes alone.
+- Without AutoGraph (`autograph=False`, what Keras 3 calls, and functions of modules that `tf.while_loop` and the like
+  call), tracing raises `OperatorNotAllowedInGraphError`, even for a tensor computed from shapes alone.
 - With AutoGraph, the branch becomes an XLA conditional and compiles. AutoGraph fails if the test is a number instead of
   a boolean scalar ("expected to be `tf.bool` scalar"), in a comprehension, and in a function that contains a walrus or
   a `match`.
