@@ -176,3 +176,12 @@ def is_local(value: Value, node: cst.BaseExpression) -> bool:
         parts = value.items or ()
         return any(is_local(part, node) for part in (parts if value.element is None else (*parts, value.element)))
     return is_path_here(beginning(value, node))
+
+
+def policy_of(step: SetupCall) -> Value | None:
+    """The name of the policy that a call sets."""
+    match step.arguments.get("policy", step.arguments.get("*0")):
+        case ApiObject(api="keras.DTypePolicy", payload=name):
+            return name
+        case name:
+            return name

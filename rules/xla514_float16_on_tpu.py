@@ -33,11 +33,13 @@ Shown only: numbers of bfloat16 have fewer digits.
 from collections.abc import Iterator
 from typing import Final
 
-from xlalint.analysis.domain.values import ApiObject, Static, Value
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.domain.values import Static
+from xlalint.analysis.interpreter.events import Event, Program
 from xlalint.analysis.library.strategies import POLICIES, is_tpu
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity, Told
+
+from ._strategies import policy_of
 
 FLOAT16: Final = Static("mixed_float16")
 WHY: Final = "it is about a TPU"
@@ -157,7 +159,7 @@ model = tf.keras.Sequential([tf.keras.layers.Dense(1, dtype=tf.keras.mixed_preci
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case Program(steps=steps):
-                chosen = [(step, _policy(step)) for step in steps if step.api in POLICIES]
+                chosen = [(step, policy_of(step)) for step in steps if step.api in POLICIES]
                 if all(policy == FLOAT16 for _, policy in chosen):
                     told = Told.ALWAYS if any(is_tpu(step.result) for step in steps) else Told.FOR_TPU_ALONE
                     for step, _ in chosen:
@@ -169,12 +171,3 @@ model = tf.keras.Sequential([tf.keras.layers.Dense(1, dtype=tf.keras.mixed_preci
                             location=step.location,
                             told=told,
                         )
-
-
-def _policy(step: SetupCall) -> Value | None:
-    """The name of the policy that a call sets."""
-    match step.arguments.get("policy", step.arguments.get("*0")):
-        case ApiObject(api="keras.DTypePolicy", payload=name):
-            return name
-        case name:
-            return name

@@ -35,6 +35,7 @@ from .refusing_layers import is_refused
 RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
 # Calls that say in which numbers all layers compute.
 POLICIES: Final = ("keras.mixed_precision.experimental.set_policy", "keras.mixed_precision.set_dtype_policy")
+FLOATX: Final = "keras.backend.set_floatx"
 IMAGE_GENERATOR: Final = "keras.preprocessing.image.ImageDataGenerator"
 SCOPE: Final = "tf.distribute.Strategy.scope"
 _STRATEGY: Final = re.compile(r"tf\.(?:contrib\.)?(?:distribute|tpu)\.(?:experimental\.)?\w*Strategy(?:V[12])?$")
@@ -98,6 +99,7 @@ _FUNCTIONS: Final = frozenset(
         "tf.train.CheckpointManager.save",
         *(f"tf.train.Checkpoint.{method}" for method in ("read", "restore", "save", "write")),
         "keras.callbacks.ModelCheckpoint",
+        FLOATX,
         *POLICIES,
         "keras.models.save_model",
         *(f"{IMAGE_GENERATOR}.{method}" for method in ("flow", "flow_from_dataframe", "flow_from_directory")),
