@@ -62,3 +62,38 @@ def test_what_the_replicas_come_to_is_not_read(tmp_path: Path, kept: str) -> Non
 
 def test_the_next_batch_of_an_iterator_is_as_long_as_its_longest_row(tmp_path: Path) -> None:
     assert found(tmp_path, "None", "history.append(loss)") == {"XLA303"}
+
+
+SHARED: Final = """
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input([4]), tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(0.01)
+
+def with_decay(loss):
+    return loss + tf.add_n([tf.nn.l2_loss(weight) for weight in model.weights])
+
+def step(x):
+    with tf.GradientTape() as tape:
+        mean = tf.reduce_mean(tf.cast(model(x), tf.float32))
+        part = mean / tf.cast(strategy.num_replicas_in_sync, tf.float32)
+        shown, loss = with_decay({shown}), with_decay({loss})
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    return shown
+
+@tf.function
+def train(x):
+    return strategy.run(step, args=(x,))
+
+for x in strategy.experimental_distribute_dataset(tf.data.Dataset.from_tensors(tf.ones([8, 4]))):
+    train(x)
+"""
+
+
+@pytest.mark.parametrize(("shown", "loss", "wanted"), [("mean", "part", set()), ("part", "mean", {"XLA518"})])
+def test_what_is_shown_is_not_taken_for_the_loss(tmp_path: Path, shown: str, loss: str, wanted: set[str]) -> None:
+    program = tmp_path / "main.py"
+    program.write_text(NODE + SHARED.format(shown=shown, loss=loss), encoding="utf-8")
+    report = check([program], Settings())
+    assert report.problems == ()
+    assert {finding.code for finding in report.findings} == wanted

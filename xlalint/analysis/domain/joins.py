@@ -393,7 +393,7 @@ def _static_pattern(value: Static, depth: int) -> Hashable:
 def _tensor_pattern(value: Tensor, depth: int) -> Hashable:
     bounded = value.bounded and value.bounded.perhaps
     said = (value.dependence, value.dtype, value.rank, bounded, value.carried, value.variable, value.mixed)
-    return ("tensor", *said, value.varies)
+    return ("tensor", *said, value.varies, value.reduction and value.reduction.mean)
 
 
 def _sequence_pattern(value: Sequence, depth: int) -> Hashable:

@@ -181,7 +181,7 @@ def _reduce(
 def _reduced(value: Value, kept: bool) -> Value:
     match value:
         case Tensor(dtype=dtype, rank=rank):
-            return Tensor(Dependence.VALUE, dtype=dtype, rank=rank if kept or rank is None else rank - 1)
+            return Tensor(Dependence.VALUE, dtype=dtype, rank=rank if kept else rank - 1 if rank else None)
         case _:
             return Structure()
 
