@@ -20,7 +20,7 @@ from xlalint.analysis.library.strategies import (
     may_be_either,
     may_be_node,
 )
-from xlalint.linter.rule import DraftNote, Severity
+from xlalint.linter.rule import DraftNote, Severity, Told
 from xlalint.syntax import nodes as cst
 
 UNNAMED = "the environment says which TPU this is: a TPU VM has these files, a TPU node does not"
@@ -176,6 +176,11 @@ def is_local(value: Value, node: cst.BaseExpression) -> bool:
         parts = value.items or ()
         return any(is_local(part, node) for part in (parts if value.element is None else (*parts, value.element)))
     return is_path_here(beginning(value, node))
+
+
+def told_on_tpu(steps: Iterable[SetupCall]) -> Told:
+    """Of what only a TPU minds: always told where the program has a strategy for one, else for that target alone."""
+    return Told.ALWAYS if any(is_tpu(step.result) for step in steps) else Told.FOR_TPU_ALONE
 
 
 def policy_of(step: SetupCall) -> Value | None:

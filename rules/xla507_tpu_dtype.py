@@ -70,7 +70,7 @@ from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rul
 from xlalint.syntax import nodes as cst
 
 from ._names import names
-from ._strategies import RUNNING, method_of, policy_of, strategy_in
+from ._strategies import RUNNING, method_of, policy_of, strategy_in, told_on_tpu
 
 TPU: Final = """
 import tensorflow as tf
@@ -310,7 +310,6 @@ print(tf.cast(1, tf.complex128))
 
 def _in_float64(steps: Sequence[SetupCall]) -> Iterator[Draft]:
     """Where Keras is told to compute in float64."""
-    told = Told.ALWAYS if any(is_tpu(step.result) for step in steps) else Told.FOR_TPU_ALONE
     for step in steps:
         if (step.api == FLOATX or step.api in POLICIES) and _dtype_for_all(step) == _FLOAT64:
             yield Draft(
@@ -319,7 +318,7 @@ def _in_float64(steps: Sequence[SetupCall]) -> Iterator[Draft]:
                 "compute in float32, and cast where the digits are needed",
                 location=step.location,
                 at_most=Severity.WARNING,
-                told=told,
+                told=told_on_tpu(steps),
             )
 
 

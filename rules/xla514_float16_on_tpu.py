@@ -35,11 +35,11 @@ from typing import Final
 
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import Event, Program
-from xlalint.analysis.library.strategies import POLICIES, is_tpu
+from xlalint.analysis.library.strategies import POLICIES
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity, Told
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 
-from ._strategies import policy_of
+from ._strategies import policy_of, told_on_tpu
 
 FLOAT16: Final = Static("mixed_float16")
 WHY: Final = "it is about a TPU"
@@ -161,7 +161,6 @@ model = tf.keras.Sequential([tf.keras.layers.Dense(1, dtype=tf.keras.mixed_preci
             case Program(steps=steps):
                 chosen = [(step, policy_of(step)) for step in steps if step.api in POLICIES]
                 if all(policy == FLOAT16 for _, policy in chosen):
-                    told = Told.ALWAYS if any(is_tpu(step.result) for step in steps) else Told.FOR_TPU_ALONE
                     for step, _ in chosen:
                         yield Draft(
                             f"`{brief(step.node)}` is for GPUs: a TPU computes in bfloat16, and Keras 2 refuses to"
@@ -169,5 +168,5 @@ model = tf.keras.Sequential([tf.keras.layers.Dense(1, dtype=tf.keras.mixed_preci
                             Effect.TPU,
                             'use the policy "mixed_bfloat16", which needs no scaled loss',
                             location=step.location,
-                            told=told,
+                            told=told_on_tpu(steps),
                         )

@@ -69,8 +69,6 @@ from ._strategies import method_of, name_of, strategy_in
 _GRADIENT: Final = "tf.GradientTape.gradient"
 _CLIPS: Final = ("tf.clip_by_global_norm",)  # return the gradients, if they are no larger
 _OWN_SUM: Final = ("experimental_aggregate_gradients", "skip_gradients_aggregation")
-
-
 _SCOPE: Final = 'strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])'
 
 

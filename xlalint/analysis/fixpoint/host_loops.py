@@ -121,12 +121,13 @@ def _event(
         or any(not _is_short(each.around[each.loop - 1].node) for each in nested)
     ):
         return None
+    called = {act.at.node for act in acts}
     reads = [
         each
         for each in inside
         if each.done.act is Act.READ
         and not any(each.around[: len(one)] == one for one in within)
-        and not _is_of_host(each, loop, {act.at.node for act in acts})
+        and not _is_of_host(each, loop, called)
     ]
     either = _on_both_sides(reads)
     reads = [each for each in reads if any(_conditions(each, key) - either <= _conditions(act, key) for act in acts)]

@@ -313,9 +313,8 @@ def _tensor_method(owner: Tensor, method: str, arguments: Mapping[str, Value], l
         case "__len__":
             return STATIC
         case "to_tensor" if location is not None and arguments.get("shape", NONE) == NONE:
-            longest = (Variation("ragged", location, axis=1),)  # only a ragged tensor has this method
             made = build("like/?", Call(f"tf.Tensor.{method}", arguments, location, owner))
-            return varied(made, longest)
+            return as_wide_as_longest(made, location)  # only a ragged tensor has this method
         case "astype":
             return call(
                 "tf.cast", {"x": owner, "dtype": arguments.get("dtype", arguments.get("*0", UNKNOWN))}, location
@@ -325,6 +324,11 @@ def _tensor_method(owner: Tensor, method: str, arguments: Mapping[str, Value], l
     if names := parameters(f"tnp.{method}"):
         return call(f"tnp.{method}", {names[0]: owner, **arguments}, location)
     return build("?/?", Call(f"tf.Tensor.{method}", arguments, location, owner))
+
+
+def as_wide_as_longest(made: Value, location: Location) -> Value:
+    """A dense tensor that a ragged one becomes at `location`, without a shape to fill."""
+    return varied(made, (Variation("ragged", location, axis=1),))
 
 
 def _shape_method(owner: Sequence, items: tuple[Value, ...] | None, method: str) -> Value:

@@ -16,6 +16,9 @@ from ..interpreter.interface import Interpreter
 from ..library import api
 from ..library.strategies import making_of
 
+_OPTIMIZER: Final = "optimizer"
+_PASSED: Final = (FunctionValue, ApiObject, Instance)
+
 
 def report_parts(interpreter: Interpreter, frame: Frame, model: Value, node: cst.Call, kind: str) -> None:
     """Say which models, or optimizers, a model holds that is compiled or trained here, where strategies matter."""
@@ -39,10 +42,6 @@ def report_parts(interpreter: Interpreter, frame: Frame, model: Value, node: cst
 
 def _is(value: Value, kind: str) -> TypeGuard[ApiObject]:
     return isinstance(value, ApiObject) and api.kind_of(value.api) == kind
-
-
-_OPTIMIZER: Final = "optimizer"
-_PASSED: Final = (FunctionValue, ApiObject, Instance)
 
 
 def note_run(interpreter: Interpreter, frame: Frame, model: Value, node: cst.Call) -> None:

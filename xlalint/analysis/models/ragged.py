@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import NONE, ApiObject, Dependence, Tensor, Unknown, Value, Variation
-from ..domain.varying_shapes import varied
+from ..domain.values import NONE, ApiObject, Dependence, Tensor, Unknown, Value
 from ..files.unit import Location
 from ..interpreter.contexts import ContextKind
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import Interpreter, MethodModel
 from ..library.dtypes import dtype_of
-
-_LONGEST: Final = "ragged"
+from ..library.objects import as_wide_as_longest
 
 
 def _to_tensor(
@@ -32,7 +30,7 @@ def _to_tensor(
             return None
     if arguments.get(2, "shape") not in (None, NONE):
         return made
-    return varied(made, (Variation(_LONGEST, Location(frame.unit, node), axis=1),))
+    return as_wide_as_longest(made, Location(frame.unit, node))
 
 
 METHODS: Final[dict[str, MethodModel]] = {".to_tensor": _to_tensor}
