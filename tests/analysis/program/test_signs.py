@@ -17,4 +17,5 @@ def test_what_partitions_saw_of_a_file_is_joined_and_stays_what_each_saw() -> No
     assert joined.imports == ["/b.py", "/c.py"]
     assert joined.signs == {Shows.XLA: Sign(2, "first"), Shows.KERAS: Sign(0, "`A`")}
     assert joined.guarded == {"jax": ["/j.py"]}
+    assert other.joined_with(one).signs == joined.signs
     assert (one, other) == before
