@@ -30,3 +30,9 @@ def counted(reads: Sequence[tuple[Location, str]]) -> str:
 def read_notes(reads: Sequence[tuple[Location, str]]) -> tuple[DraftNote, ...]:
     """Where values are read: the first places."""
     return tuple(DraftNote(place, _TOLD.get(reader, "its value is read")) for place, reader in reads[:MOST_NOTES])
+
+
+def usual_notes(usual: Sequence[tuple[Location, str]]) -> tuple[DraftNote, ...]:
+    """The conditions that hold each time by default."""
+    said = "by default this holds in each iteration, which {} decides"
+    return tuple(DraftNote(place, said.format(setting)) for place, setting in usual)

@@ -39,7 +39,8 @@ the step that computes the value, so the device has nothing to do until the host
             print(f"loss: {loss:.3f}")
 
 ## Not flagged
-- Reads under a condition, such as every hundredth iteration, and reads behind the loop, once an epoch.
+- Reads under a condition, such as every hundredth iteration, and reads behind the loop, once an epoch. A condition
+  that always holds counts for none: `if number % log_every == 0` where `log_every` is 1, by default at least.
 - Summaries in `with tf.summary.record_if(..)`, which says how often they are written.
 - A compiled function that loops over many steps itself.
 - Information only: loops that need the value to go on, such as an agent that acts in its environment, functions
@@ -64,7 +65,7 @@ from xlalint.analysis.interpreter.events import Event, LoopOfSteps
 from xlalint.analysis.library.call_kinds import RETURNS_TO_HOST
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity, Told
 
-from ._host_loops import counted, read_notes
+from ._host_loops import counted, read_notes, usual_notes
 
 SETUP: Final = """
 import tensorflow as tf
@@ -260,6 +261,57 @@ play(Environment())
             severity=Severity.INFO,
             target="tpu",
         ),
+        Bad(
+            f"""{COMPILED}
+LOG_EVERY = 1
+for number, (x, y) in enumerate(data):
+    loss = step(x, y)
+    if number % LOG_EVERY == 0:
+        print(float(loss))
+""",
+            ["enumerate(data)"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""import argparse
+{COMPILED}
+parser = argparse.ArgumentParser()
+parser.add_argument("--log-every", type=int, default=1)
+options, _ = parser.parse_known_args()
+for number, (x, y) in enumerate(data):
+    loss = step(x, y)
+    if (number + 1) % options.log_every:
+        continue
+    print(float(loss))
+""",
+            ["enumerate(data)"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""from dataclasses import dataclass
+{COMPILED}
+@dataclass
+class Options:
+    log_every: int = 1
+    quiet: bool = False
+
+def train(options: Options):
+    for number, (x, y) in enumerate(data):
+        loss = step(x, y)
+        if not (options.quiet or number % options.log_every):
+            print(float(loss))
+
+train(Options())
+""",
+            ["enumerate(data)"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
     )
     good = (
         Good(
@@ -360,6 +412,35 @@ for number, (x, y) in enumerate(data):
             why="all but each hundredth iteration leave it out",
         ),
         Good(
+            f"""import argparse
+{COMPILED}
+parser = argparse.ArgumentParser()
+parser.add_argument("--log-every", type=int, default=100)
+parser.add_argument("--verbose", action="store_true")
+options, _ = parser.parse_known_args()
+for number, (x, y) in enumerate(data):
+    loss = step(x, y)
+    if number % options.log_every == 0 or options.verbose:
+        print(float(loss))
+""",
+            Runs(),
+            target="tpu",
+            why="seldom by default",
+        ),
+        Good(
+            f"""{COMPILED}
+first = True
+for x, y in data:
+    loss = step(x, y)
+    if first:
+        print(float(loss))
+        first = False
+""",
+            Runs(),
+            target="tpu",
+            why="once",
+        ),
+        Good(
             f"""{SETUP}{STEP}
 @tf.function
 def epoch(batches):
@@ -400,7 +481,7 @@ for x, y in data:
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case LoopOfSteps(reads=reads, needed=needed, context=context):
+            case LoopOfSteps(reads=reads, needed=needed, usual=usual, context=context):
                 written = all(
                     reader == "summary" for _, reader in reads
                 )  # where a writer is set, which may record less
@@ -411,7 +492,7 @@ for x, y in data:
                     f"each iteration reads {counted(reads)} on the host{why}: it waits for the device at every step",
                     Effect.TPU,
                     _INSTEAD if keras else _SELDOM,
-                    notes=read_notes(reads),
+                    notes=(*read_notes(reads), *usual_notes(usual)),
                     at_most=Severity.INFO if quiet else Severity.WARNING,
                     told=Told.FOR_TPU,
                 )

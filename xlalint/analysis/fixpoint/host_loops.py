@@ -13,7 +13,7 @@ from ...syntax import nodes as cst
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, CallPath
 from ..interpreter.events import LoopOfCalls, LoopOfSteps
-from ..interpreter.frames import Act, Done, Summary
+from ..interpreter.frames import Act, Done, Steady, Summary
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
 from ..record import Record
@@ -31,10 +31,12 @@ _INTERESTING: Final = (Act.STEP, *_CALLS)
 
 
 class _Around(Record, eq=False):
-    """A loop, or a condition that decides whether what is in it runs. `side`: which side of the condition."""
+    """A loop, or a condition that decides whether what is in it runs. `side`: which side of the condition; `steady`:
+    why that side is run each time, where it is."""
 
     node: cst.CSTNode
     side: str = ""
+    steady: Steady | None = None
 
     @property
     def is_loop(self) -> bool:
@@ -138,7 +140,8 @@ def _event(
     places = tuple(dict.fromkeys((each.done.location, each.done.reader) for each in reads))
     location = Location(acts[0].at.unit, _header(loop))
     if steps:
-        made = LoopOfSteps(location, summary.context, trail, False, 0, places, needed)
+        usual = tuple(dict.fromkeys(_usual(reads, key)))
+        made = LoopOfSteps(location, summary.context, trail, False, 0, places, needed, usual)
         return made if places else None
     of_calls = tuple(dict.fromkeys(each.done.location for each in calls))
     places = tuple((place, reader) for place, reader in places if place not in of_calls)
@@ -187,10 +190,10 @@ class _Acts:
         for done in summary.done:
             if done.act is Act.MODEL and _is_part_of_model(summary, done.location):
                 continue
-            around = self._around.of(done.location)
+            around = _told(self._around.of(done.location), summary)
             reached.setdefault((done, around), _Reached(done, around, len(around), done.location))
         for location, callee in summary.calls:
-            around = self._around.of(location)
+            around = _told(self._around.of(location), summary)
             if callee.context.kind in NOT_TRACED and callee.traced_apart is None and not callee.serves:
                 for each in self.of(callee) if not callee.context.pipeline else ():
                     whole = (*around, *each.around)
@@ -286,6 +289,18 @@ def _around(location: Location) -> tuple[_Around, ...]:
     return tuple(reversed(found))
 
 
+def _told(around: tuple[_Around, ...], summary: Summary) -> tuple[_Around, ...]:
+    """What is around a place, with what an analysis tells of its conditions."""
+    if not summary.steady:
+        return around
+    return tuple(_Around(one.node, one.side, _as_always(one, summary)) for one in around)
+
+
+def _as_always(condition: _Around, summary: Summary) -> Steady | None:
+    steady = summary.steady.get(condition.node) if isinstance(condition.node, cst.If) else None
+    return steady if steady is not None and condition.side == ("then" if steady.outcome else "else") else None
+
+
 def _before(lines: Sequence[cst.CSTNode], line: cst.CSTNode) -> Iterator[cst.CSTNode]:
     return iter(lines[: next((at for at, each in enumerate(lines) if each is line), 0)])
 
@@ -297,7 +312,15 @@ def _leaves(line: cst.CSTNode) -> bool:
 
 def _conditions(reached: _Reached, key: tuple[_Around, ...]) -> set[_Around]:
     """The conditions in a loop that decide whether something is done."""
-    return {around for around in reached.around[len(key) :] if not around.is_loop}
+    return {around for around in reached.around[len(key) :] if not around.is_loop and around.steady is None}
+
+
+def _usual(reads: Iterable[_Reached], key: tuple[_Around, ...]) -> Iterator[tuple[Location, str]]:
+    """The conditions on settings by which something is done in each iteration, as these are by default."""
+    for read in reads:
+        for around in read.around[len(key) :]:
+            if around.steady is not None and around.steady.setting:
+                yield around.steady.location, around.steady.setting
 
 
 def _passes_over(condition: _Around, loop: cst.CSTNode) -> bool:

@@ -14,6 +14,7 @@ from ..files.unit import Location
 from ..library.mismatches import mismatch
 from ..record import replace
 from .asked_backends import by_pattern
+from .contexts import NOT_TRACED
 from .debugging import is_off
 from .events import AssertOn, BranchOn, JoinBranches
 from .frames import Frame
@@ -23,6 +24,7 @@ from .off_by_default import is_off_by_default
 from .same_conditions import note_sides, recall_sides
 from .set_from_outside import is_done_once, is_left_to_others
 from .single_iterations import loops_passed_once
+from .steady import note_steady
 
 
 class Branches(Interpreter):
@@ -43,6 +45,8 @@ class Branches(Interpreter):
         before, context, bounded = frame.env, frame.context, frame.bounded
         if before is None:
             return
+        if tensor is None and context.kind in NOT_TRACED:
+            note_steady(self, frame, node, known)
         if tensor is not None:
             frame.branch += 1
             frame.outer_names.append(set(before))

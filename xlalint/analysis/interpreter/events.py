@@ -89,10 +89,12 @@ class RunEagerly(Setup):
 class LoopOfSteps(Setup):
     """Host code trains in a loop, and reads values of tensors in each of its iterations; place: what the loop goes
     through, or its test. `reads`: the places, each with the reader of a `HostRead` ("text" is made of it, its truth is
-    asked: "bool"); `needed`: what is read decides what the next step is given."""
+    asked: "bool"); `needed`: what is read decides what the next step is given; `usual`: conditions that hold each time
+    by default, each with the setting."""
 
     reads: tuple[tuple[Location, str], ...]
     needed: bool
+    usual: tuple[tuple[Location, str], ...] = ()
 
 
 class LoopOfCalls(Setup):

@@ -189,6 +189,15 @@ class Done(Record):
     reader: str = ""
 
 
+class Steady(Record):
+    """How the condition at a location comes out each time; `setting`: what decides that, of which only the default is
+    known."""
+
+    location: Location
+    outcome: bool
+    setting: str = ""
+
+
 class Summary(Struct, eq=False):
     """One analysis of one function for one pattern of arguments in one context.
 
@@ -223,6 +232,7 @@ class Summary(Struct, eq=False):
     finished: bool = False
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of containers that it is passed, in place
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
+    steady: dict[cst.If, Steady | None] = field(default_factory=dict)  # conditions of host code: None where they change
     wrapped: bool = False  # a decorator of unknown intent stands around it
     traced_apart: Location | None = None  # where it is made a `tf.function` of its own
     serves: bool = False  # it is a `tf.function` that takes text: a graph, which is not meant for XLA
