@@ -420,22 +420,6 @@ for batch in tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32).unba
 """,
             Runs(1),
         ),
-        Good(
-            """
-@tf.function(jit_compile=True)
-def step(batch):
-    return tf.reduce_sum(batch)
-
-@tf.function
-def epoch(dataset):
-    for batch in dataset:
-        step(batch)
-
-epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
-""",
-            Runs(0),
-            why="a loop over a dataset inside a graph runs as part of the pipeline, which compiles nothing",
-        ),
     )
 
     def __init__(self) -> None:

@@ -61,6 +61,25 @@ model = keras.Sequential(
 model.compile("sgd", "mse", jit_compile=True)
 """
 BUCKETS = "lambda tokens, label: tf.shape(tokens)[0], [9, 17], [2, 2, 2]"
+IN_GRAPH = """
+@tf.function(jit_compile=True)
+def step(tokens):
+    return tf.reduce_sum(tokens)
+
+@tf.function
+def some(batches, count):
+    total = tf.constant(0, tf.int64)
+    for _ in tf.range(count):
+        total += step(next(batches))
+    return total
+
+@tf.function
+def every(batches):
+    total = tf.constant(0, tf.int64)
+    for tokens in batches:
+        total += step(tokens)
+    return total
+"""
 
 MAXIMUM = "Pad to the maximum length"
 BOUNDARY = "Pad to the bucket boundary"
@@ -181,8 +200,28 @@ for tokens in tf.data.Dataset.from_tensor_slices(["a", "bb", "ccc", "d"]).batch(
             safety=Safety.DISPLAY,
             why="ragged, whatever makes it",
         ),
+        Bad(
+            f"""{IN_GRAPH}
+rows = tf.data.Dataset.range(3, 11).map(lambda length: tf.range(length)).padded_batch(2, drop_remainder=True)
+some(iter(rows), tf.constant(4))
+every(rows)
+""",
+            ["tf.data.Dataset.range(3, 11).map(lambda length: tf.range(length)).padded_batch(2, drop_remainder=True)"],
+            Runs(4),
+            safety=Safety.DISPLAY,
+            why="loops in a graph call the compiled step for each batch",
+        ),
     )
     good = (
+        Good(
+            f"""{IN_GRAPH}
+rows = tf.data.Dataset.range(3, 11).map(lambda length: tf.range(length))
+rows = rows.padded_batch(2, padded_shapes=[16], drop_remainder=True)
+some(iter(rows), tf.constant(4))
+every(rows)
+""",
+            Runs(1),
+        ),
         Good(
             f"{DATA}\nmodel.fit(dataset.padded_batch(2, padded_shapes=([16], []), drop_remainder=True), verbose=0)\n",
             Runs(1),

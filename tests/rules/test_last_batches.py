@@ -636,7 +636,7 @@ for _ in range(9):
 """,
         ("XLA302", "return tf.data.TFRecordDataset("),
     ),
-    "a loop that a graph makes part of the pipeline": one(
+    "a loop over batches in the graph of a plain function": one(
         f"""{HEAD}{JIT}
 @tf.function
 def loop(batches):
@@ -644,7 +644,8 @@ def loop(batches):
         step(batch)
 
 loop(tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).batch(8))
-"""
+""",
+        ("XLA302", "loop(tf.data.TFRecordDataset('a')"),
     ),
     "a model that another one holds": one(
         f"""{HEAD}

@@ -396,7 +396,7 @@ def report_feed(
     trains: bool = True,
 ) -> None:
     varying = [(value, where) for value, where in given if variations_of(value)]
-    if not varying or frame.context.kind is ContextKind.XLA or frame.context.pipeline or frame.loop:
+    if not varying or frame.context.kind is ContextKind.XLA or frame.context.pipeline:
         return
     told = ((_told(value, partial(_varies_in, frame, node, value), traced), where) for value, where in varying)
     varying = [(value, where) for value, where in told if variations_of(value)]

@@ -26,10 +26,9 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import STEPS, filtered, one_by_one, told_apart, variations_of
+from ..domain.varying_shapes import STEPS, one_by_one, told_apart, variations_of
 from ..files.unit import Location
 from ..library import api
-from ..library.datasets import DATASET
 from .contexts import NOT_TRACED, ContextKind
 from .events import IterateOver
 from .frames import Frame
@@ -85,10 +84,8 @@ class Iteration(Interpreter):
                 if tensor is None:
                     return self.counter(frame, node, payload, STEPS if steps else "")
                 return Tensor(Dependence.VALUE, "int", 0, Origin(location, "the loop runs over a tensor"), carried=True)
-            case ApiObject(api=name, payload=payload) if payload is not None:
-                # A loop over a dataset in a graph becomes part of the pipeline, which compiles nothing (measured).
-                piped = name == DATASET and frame.context.kind is ContextKind.GRAPH
-                return filtered(payload, lambda variation: False) if piped else payload
+            case ApiObject(payload=payload) if payload is not None:
+                return payload  # a batch, also in a graph: the loop calls what is compiled for each (measured)
             case ApiObject():
                 return api.call_method(iterable, "__iter__", {}, location)
             case Sequence(kind, tuple(items)) if frame.context.kind in NOT_TRACED and not frame.module.written:
