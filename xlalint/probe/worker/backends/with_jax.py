@@ -15,6 +15,7 @@ import numpy as np
 from jax.experimental import sparse
 
 from .interface import Array
+from .old_numpy import give_old_names
 from .pretrained import keep_what_models_are_made_with
 
 NAME = "jax"
@@ -49,6 +50,7 @@ def start() -> dict[str, str]:
     """See `Backend`."""
     hide_library_frames(False)
     keep_what_models_are_made_with()
+    give_old_names()
     return {"jax": jax.__version__, "python": platform.python_version(), "keras": keras.__version__}
 
 

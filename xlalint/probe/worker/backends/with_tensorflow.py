@@ -17,6 +17,7 @@ from tensorflow.python.autograph.impl import api  # type: ignore[import-untyped]
 
 from .interface import Array
 from .joined_lines import keep_numbers
+from .old_numpy import give_old_names
 from .pretrained import keep_what_models_are_made_with
 from .signed_calls import keep_to_signatures
 from .summaries import lend_a_writer
@@ -54,6 +55,7 @@ def start() -> dict[str, str]:
     tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], devices)
     hide_library_frames(False)
     keep_what_models_are_made_with()
+    give_old_names()
     keep_numbers()
     keep_to_signatures()
     lend_a_writer()
