@@ -86,3 +86,19 @@ def test_what_holds_no_numbers_is_not_compiled(worker: Worker, project: Path) ->
     outcome, _ = outcome_of(worker, project, "named", "one")
     assert outcome.not_run is not None
     assert outcome.not_run.startswith("it returns no tensor")
+
+
+def test_a_tensor_of_a_graph_gives_an_input_of_the_sizes_that_it_knows() -> None:
+    import tensorflow as tf  # type: ignore[import-untyped]
+
+    from xlalint.probe.worker.inputs.recorded_calls import form_of
+    from xlalint.probe.worker.inputs.tensors import ObjectInput
+    from xlalint.sources.specs import Spec
+
+    with tf.Graph().as_default():
+        sized, unsized = (tf.compat.v1.placeholder(tf.int32, shape) for shape in ((None, 7), None))
+        for generated in (True, False):
+            found = form_of(sized, generated)
+            assert isinstance(found, Spec)
+            assert (found.dtype, found.shape()) == ("int32", (4, 7))
+            assert isinstance(form_of(unsized, generated), ObjectInput)

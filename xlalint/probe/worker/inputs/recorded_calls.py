@@ -16,7 +16,7 @@ import numpy as np
 from xlalint.sources.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
-from .numbers import like_seen
+from .numbers import SIZE, like_seen
 from .slots import Choice
 from .tensors import ObjectInput, RecordedInput, build, tensors_in
 
@@ -148,7 +148,10 @@ def form_of(value: Any, generated: bool) -> Choice:
         dtype = backend.dtype_name(value.dtype)
         if dtype not in SHORT:
             return same_object(value)
-        return spec(dtype, *value.shape) if generated else _recorded(value, dtype)
+        sizes = _sizes_of(value)
+        if sizes is None:
+            return same_object(value)
+        return spec(dtype, *sizes) if generated or None in (*value.shape,) else _recorded(value, dtype)
     if value is None or isinstance(value, bool | int | float | str):
         return Literal(value)
     if type(value) in (list, tuple):
@@ -160,6 +163,14 @@ def form_of(value: Any, generated: bool) -> Choice:
         if all(isinstance(one, Spec | Literal | Many | Keyed) for one in entries.values()):
             return Keyed(tuple((key, one) for key, one in entries.items() if isinstance(one, Form)))
     return _recorded_structure(value)
+
+
+def _sizes_of(value: Any) -> list[int] | None:
+    """The sizes of a tensor, small where its graph leaves one open; None where it leaves the rank open."""
+    try:
+        return [SIZE if size is None else size for size in getattr(value, "shape", ())]
+    except ValueError:
+        return None
 
 
 def _recorded_structure(value: Any) -> ObjectInput:
@@ -198,6 +209,5 @@ def _recorded(value: Any, dtype: str) -> ObjectInput:
 
 
 def _named(value: Any) -> str:
-    dtype = getattr(value, "dtype", None)
-    shape = f"{list(getattr(value, 'shape', ()))}" if dtype is not None else ""
-    return f"<{type(value).__name__}{' ' + shape if shape else ''}>"
+    sizes = _sizes_of(value) if getattr(value, "dtype", None) is not None else None
+    return f"<{type(value).__name__}{'' if sizes is None else f' {sizes}'}>"
