@@ -290,3 +290,25 @@ def test_a_file_by_itself_is_forgotten_and_what_is_installed_beside_it_is_not() 
     assert not _is_own("/work/.venv/lib/python3/site-packages/numpy/__init__.py", "/work/")
     assert _is_own("/venv/site-packages/program/steps.py", "/venv/site-packages/program/")
     assert not _is_own("/other/steps.py", "/work/")
+
+
+def test_what_an_import_registered_before_it_failed_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "registered_parts"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .part import first\n")
+    (package / "register.py").write_text("NAMES = []\n")
+    add = "if 'first' in NAMES: raise NameError('first is there already')\nNAMES.append('first')\n"
+    (package / "part.py").write_text(
+        f"from .register import NAMES\n{add}import absent_beside\nimport absent_too\nfirst = 1\n"
+    )
+    (package / "wrong.py").write_text("import absent_beside\nraise NameError('of its own')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module, without = imported_without(lambda: importlib.import_module("registered_parts"), [package])
+    assert module.first == 1
+    assert without == ("absent_beside", "absent_too")
+    with pytest.raises(NameError, match="of its own"):
+        imported_without(lambda: importlib.import_module("registered_parts.wrong"), [package])
+    for name in [one for one in sys.modules if one.startswith("registered_parts")]:
+        monkeypatch.delitem(sys.modules, name)

@@ -11,7 +11,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -119,6 +119,7 @@ def imported_without(run: Callable[[], _T], near: Sequence[Path] = ()) -> tuple[
     the project, in one of which a module may lie: its programs may be started in any of them."""
     left: list[str] = []
     undo: list[Callable[[], None]] = []
+    known, again = frozenset(sys.modules), False
     _importing.append(None)
     try:
         while True:
@@ -134,13 +135,28 @@ def imported_without(run: Callable[[], _T], near: Sequence[Path] = ()) -> tuple[
                 name, put = _lacked(error, near)
                 packages = {one.partition(".")[0] for one in (*left, name)}
                 if put is None or name in left or len(packages) > _MOST:
-                    raise
+                    if again or not left:
+                        raise
+                    again = True  # what ran before the first failure may keep that it ran: a register of names
+                    _forget_since(known, near)
+                    continue
                 left.append(name)
                 undo.append(put())
+                again = False
     finally:
         _importing.pop()
         for one in reversed(undo):
             one()
+
+
+def _forget_since(known: Container[str], near: Sequence[Path]) -> None:
+    """Take out the modules of the project that are imported since some were known."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name in known or file is None or _is_of_others(Path(file), near):
+            continue
+        if any(folder in Path(file).parents for folder in near):
+            _forget(name, module)
 
 
 def _holder(error: ImportError, near: Sequence[Path]) -> str | None:
