@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -27,16 +28,38 @@ def dotted_name(path: Path) -> tuple[str, Path]:
     return ".".join(parts), folder
 
 
+def imported_name(path: Path) -> tuple[str, Path]:
+    """The dotted name by which the files of its project import a file of a package, and the folder that it is relative
+    to: folders around the package may be in the name without being packages themselves."""
+    name, root = dotted_name(path)
+    project = project_of(path)
+    if "." in name and project in root.parents:
+        package = name.partition(".")[0]
+        around = root.relative_to(project).parts
+        for start in range(len(around)):
+            prefix = ".".join(around[start:])
+            if _is_imported(project, f"{prefix}.{package}"):
+                return f"{prefix}.{name}", project.joinpath(*around[:start])
+    return name, root
+
+
+@lru_cache(maxsize=64)
+def _is_imported(project: Path, name: str) -> bool:
+    """Whether a file of a project imports a package by a name."""
+    imported = re.compile(rf"^\s*(?:from|import)\s+{re.escape(name)}\b".encode(), re.M)
+    return any(imported.search(file.read_bytes()) for file in python_files(project))
+
+
 def project_of(path: Path) -> Path:
     """The folder below which files are of the same project: the one that says that it is a project, where packages and
     files may stand beside each other; else the package of a file, or the folder that it is in."""
     name, root = dotted_name(path)
     package = root / name.partition(".")[0]
     inside = root != path.parent or path.name == "__init__.py"  # else a folder may only have the name of the file
-    higher = 2 if root.name in SOURCES else 1
-    around = (root, *root.parents)[:higher] if inside else (path.parent, *path.parent.parents)[:_HIGHEST]
-    for folder in around:
-        if folder.name not in INSTALLED and is_project(folder):
+    for folder in (root, *root.parents)[:_HIGHEST]:
+        if folder.name in INSTALLED:
+            break
+        if is_project(folder):
             return folder
     return package if inside else path.parent
 

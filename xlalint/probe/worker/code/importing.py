@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from xlalint.sources.packages import INSTALLED, dotted_name, project_of
+from xlalint.sources.packages import INSTALLED, imported_name, project_of
 
 from ..backends import backend
 from . import flags
@@ -56,7 +56,7 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
     A file in a package is imported by its dotted name and stays imported, as all of its package does: other files of
     the same package follow soon. Names that snippets leave out (`tf`, `np`, `keras`) are there for a file by itself.
     """
-    name, root = dotted_name(path)
+    name, root = imported_name(path)
     folders, near, known = _put_first([str(root)]), (*_near(path), *map(Path, search)), len(sys.path)
     look_from(near)
     sys.argv[:] = [str(path)]  # a program reads its own options, of which none are given

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from xlalint.sources.packages import dotted_name, is_test
+from xlalint.sources.packages import imported_name, is_test
 
 from ..code.missing import imported_without
 from ..inputs.configurations import texts_below
@@ -40,7 +40,7 @@ def _below(cls: type, roots: Sequence[str]) -> Iterator[type]:
     yield from subclasses(cls)
     for path in islice(_files(cls, roots), _MOST_FILES):
         try:
-            imported_without(partial(importlib.import_module, dotted_name(path)[0]))
+            imported_without(partial(importlib.import_module, imported_name(path)[0]))
         except Exception:  # of any kind: its file is no module, or raises what it will
             continue
         yield from subclasses(cls)

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from xlalint.sources.packages import dotted_name, python_files
+from xlalint.sources.packages import imported_name, python_files
 from xlalint.sources.specs import Form, Literal, Many
 
 from ..code.missing import imported_without
@@ -119,7 +119,7 @@ def classes_with(roots: Sequence[str], attribute: str, fellows: Sequence[str]) -
     known = sorted(_defined(tuple(roots), attribute), key=lambda one: -len(one[2].intersection(fellows)))
     for path, name, _ in known[:_MOST_CLASSES]:
         try:
-            module, _ = imported_without(partial(importlib.import_module, dotted_name(Path(path))[0]))
+            module, _ = imported_without(partial(importlib.import_module, imported_name(Path(path))[0]))
             found: Any = getattr(module, name)
         except Exception:  # of any kind: its file is no module, or raises what it will
             continue
