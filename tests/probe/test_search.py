@@ -279,7 +279,7 @@ def test_large_tensors_that_are_passed_are_made_smaller_alike() -> None:
         (["pyproject.toml", "scripts/more/x.py"], "scripts/train.py", ""),
         ([], "scripts/train.py", "scripts"),
         (["README.md", "src/pkg/__init__.py", "tests/test_model.py"], "src/pkg/model.py", ""),
-        (["README.md", "code/pkg/__init__.py"], "code/pkg/model.py", "code/pkg"),
+        (["README.md", "code/pkg/__init__.py"], "code/pkg/model.py", ""),
         (["README.md", "app/api/nets/fast/step/more.py"], "app/api/nets/fast/step.py", ""),
         (["README.md", "site-packages/pkg/__init__.py"], "site-packages/pkg/model.py", "site-packages/pkg"),
     ],
