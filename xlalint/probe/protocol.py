@@ -159,8 +159,9 @@ class Observation:
 
     `per`: for a recompilation, `value`, `shape` or NESTED, for a difference CHANCE where Python draws numbers, STATE or
     WEIGHTS of an object that a trace keeps, for a failure SHAPES; `gradient`: seen in the gradient only; `ops`: the
-    operations that it is about, `lacking`: because they have no kernel; `sources`: where the selections by data are
-    made from which what differs is computed; `extreme`: seen with values only that the code may not be made for.
+    operations that it is about, `lacking`: because they have no kernel; `sources`: where the selections by data and the
+    arrays are made from which what differs is computed; `extreme`: seen with values only that the code may not be made
+    for.
     """
 
     kind: str

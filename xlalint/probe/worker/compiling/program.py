@@ -44,7 +44,7 @@ class Witness(Watcher, Protocol):
 @dataclass(frozen=True)
 class Parting:
     """Where compiled and eager execution part: the lines, innermost first, the operation, and the selections by data
-    from which it is computed."""
+    and the arrays from which it is computed."""
 
     spots: tuple[Spot, ...]
     op: str

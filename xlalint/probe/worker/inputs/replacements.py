@@ -14,6 +14,7 @@ from typing import Any, Final
 from xlalint.sources.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
+from .called_objects import IDENTITY, LAST, LOGITS, giving, with_outputs
 from .configurations import classes_with, modes_of, read_in_file, read_with, said_in
 from .culprits import FailedCall, culprits_of, frames_of, switches_of, user_frames_of
 from .element_counts import reshaped
@@ -22,7 +23,7 @@ from .numbers import SIZE
 from .own_settings import ready_with
 from .parts import Assignment, PartPath, part_at, with_part
 from .settings import is_settings, settings
-from .slots import IDENTITY, LAST, LOGITS, OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
+from .slots import OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
 from .tensors import FORMS, ComposedInput, ObjectInput, map_specs
 
 _IMAGE: Final = (2, 8, 8, 3)
@@ -319,6 +320,10 @@ def _instead_of_value(
         yield Literal(0.5)
     if isinstance(part, Literal) and "index out of range" in clues.text:
         yield from (Literal(number) for number in (1, 0) if part != Literal(number))
+    if clues.unpack is not None and part in (IDENTITY, LAST, LOGITS):
+        yield giving(Many("tuple", (tensor(),) * clues.unpack))
+    if clues.unpack is not None and (several := with_outputs(part, clues.unpack)) is not None:
+        yield several
     if part == IDENTITY:
         yield from (LOGITS, LAST) if "subscriptable" in clues.text or "indices" in clues.text else (LAST, LOGITS)
     wants_tensor = clues.attribute is not None and clues.attribute[1] in _OF_TENSORS

@@ -16,10 +16,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from xlalint.probe.target import Parameter
-from xlalint.sources.specs import Form, Keyed, Literal, Many, Spec, spec
+from xlalint.sources.specs import Form, Keyed, Literal, Many, Spec, leaves, spec
 
 from ..backends import backend
 from ..code.missing import Missing
+from .called_objects import IDENTITY, giving, models_of, own_keras
 from .documented import described
 from .numbers import SIZE
 from .signatures import of_bases, python_function_of, signature_of, tree_of
@@ -213,46 +214,18 @@ def _of_hint(hint: Parameter) -> Iterator[Choice]:
             yield IDENTITY
 
 
-def _first(first: Any = None, *others: Any, **options: Any) -> Any:
-    return next(iter(options.values()), None) if first is None else first
-
-
-IDENTITY: Final = ObjectInput("lambda first, *others, **options: first", lambda: _first)
-
-
-# A function of a state and what comes before it: the step of a solver or a loop.
-LAST: Final = ObjectInput("lambda *several, **options: several[-1]", lambda: lambda *several, **options: several[-1])
-
-
-def _features(*several: Any, **options: Any) -> Any:
-    """For each element of the last tensor, some numbers that depend on it."""
-    last = [one for one in backend.leaves([several, options]) if backend.is_tensor(one)][-1]
-    steps = np.arange(1, SIZE + 1, dtype=np.float32)
-    operations = getattr(keras := _keras(), "ops", keras.backend)
-    return operations.cos(operations.cast(last, "float32")[..., None] * steps)
-
-
-# A model that tells classes of what it is called with: a logit of each of some classes, for each step.
-LOGITS: Final = ObjectInput(f"a model that gives {SIZE} numbers for each element", lambda: _features)
-
-
-def _keras() -> Any:
-    """The Keras that code gets that names none."""
-    return backend.keras_modules()[-1]
-
-
 # Objects that code asks for in words, where its error names them.
 OBJECTS: Final = {
-    "cell": ObjectInput(f"keras.layers.LSTMCell({SIZE})", lambda: _keras().layers.LSTMCell(SIZE)),
-    "layer": ObjectInput(f"keras.layers.Dense({SIZE})", lambda: _keras().layers.Dense(SIZE)),
-    "optimizer": ObjectInput("keras.optimizers.SGD()", lambda: _keras().optimizers.SGD()),
-    "loss": ObjectInput("keras.losses.MeanSquaredError()", lambda: _keras().losses.MeanSquaredError()),
+    "cell": ObjectInput(f"keras.layers.LSTMCell({SIZE})", lambda: own_keras().layers.LSTMCell(SIZE)),
+    "layer": ObjectInput(f"keras.layers.Dense({SIZE})", lambda: own_keras().layers.Dense(SIZE)),
+    "optimizer": ObjectInput("keras.optimizers.SGD()", lambda: own_keras().optimizers.SGD()),
+    "loss": ObjectInput("keras.losses.MeanSquaredError()", lambda: own_keras().losses.MeanSquaredError()),
 }
 
 
 def _layer(name: str, *sizes: int) -> ObjectInput:
     inside = ", ".join(map(str, sizes))
-    return ObjectInput(f"keras.layers.{name}({inside})", lambda: getattr(_keras().layers, name)(*sizes))
+    return ObjectInput(f"keras.layers.{name}({inside})", lambda: getattr(own_keras().layers, name)(*sizes))
 
 
 # Layers that code is given for their attributes, the likeliest first.
@@ -318,11 +291,21 @@ def of_annotation(annotation: Any, depth: int = 0) -> Iterator[Choice]:
     elif origin in (dict, collections.abc.Mapping) or annotation is dict:
         yield Keyed(())
     elif origin is collections.abc.Callable or annotation is collections.abc.Callable:
+        yield from _of_function(arguments, depth)
         yield IDENTITY
     elif annotation in (list, tuple):
         yield Many(annotation.__name__, (tensor(), tensor()))
     elif inspect.isclass(annotation):
-        yield from of_class(annotation, depth)
+        yield from models_of(annotation) or of_class(annotation, depth)
+
+
+def _of_function(arguments: tuple[Any, ...], depth: int) -> Iterator[Choice]:
+    """Functions of which an annotation says that they give tensors, some of them several: one tensor is what a function
+    of the first argument gives, too."""
+    promised = of_annotation(arguments[-1], depth + 1) if len(arguments) == 2 and depth < _DEEPEST else ()
+    for one in promised:
+        if isinstance(one, Many) and any(leaves(one)):
+            yield giving(one)
 
 
 def _several(kind: str, one: Choice) -> Choice:

@@ -16,13 +16,17 @@ from ..leaves import leaves
 from .randomness import is_random
 
 _MOST: Final = 400  # operations that are looked at
+_READING: Final = frozenset(("TensorListStack", "TensorListConcatV2", "TensorListGather", "TensorListGetItem"))
+_RESERVING: Final = frozenset(("TensorListReserve", "EmptyTensorList"))
+_LOOPS: Final = frozenset(("While", "StatelessWhile"))
 _SILENT: Final = frozenset(("Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp"))
 
 
 def departing(
     call: Callable[..., Any], given: Arguments, restore: Callable[[], None], *, autograph: bool, skip_random: bool
-) -> Any:
-    """The operation whose compiled result is the first to differ from the plain one; None when none was found.
+) -> list[Any]:
+    """The operation whose compiled result is the first to differ from the plain one; where that reads an array, also
+    what else reads one and differs for no other reason. Nothing when none was found.
 
     `given`: what is called with; `restore` puts variables back; `skip_random`: random numbers may differ. Raises
     whatever the compiler does.
@@ -40,12 +44,33 @@ def departing(
     restore()
     compiled = tf.function(visible, autograph=autograph, jit_compile=True)(*arguments, **keywords)
     parted: set[str] = set()
+    found: list[Any] = []
     for op, expected, actual in _by_op(ops, plain, compiled):
         if difference(leaves(expected), leaves(actual)):
-            if not (skip_random and is_random(op)) and not parted.intersection(one.name for one in op.inputs):
-                return op
+            by_itself = not (skip_random and is_random(op)) and not parted.intersection(one.name for one in op.inputs)
+            if by_itself and (not found or {found[0].type, op.type} <= _READING):
+                found.append(op)
+            if found and found[0].type not in _READING:
+                break
             parted.update(one.name for one in op.outputs)
-    return None
+    return found
+
+
+def reserved_for(ops: Iterable[Any]) -> Iterator[Any]:
+    """The operations that reserve the arrays which others read, as far as loops hand these on."""
+    pending = [op.inputs[0] for op in ops if op.type in _READING]
+    seen: set[str] = set()
+    while pending:
+        array = pending.pop()
+        if array.name in seen:
+            continue
+        seen.add(array.name)
+        if array.op.type in _RESERVING:
+            yield array.op
+        elif array.op.type in _LOOPS:
+            pending.append(array.op.inputs[array.value_index])
+        else:
+            pending += [one for one in array.op.inputs if one.dtype == tf.variant]
 
 
 def selections_before(ops: Iterable[Any], bounded: Set[str]) -> Iterator[Any]:

@@ -21,7 +21,7 @@ from ...inputs.tensors import Arguments
 from ..evidence import Line, LineValues
 from ..interpretation import Locate, Made, failure
 from ..program import Parting, Program, Watcher, Witness
-from .divergence import departing, made_at, results_at, selections_before
+from .divergence import departing, made_at, reserved_for, results_at, selections_before
 from .eager_watch import content_of, names_of, watching
 from .further_failures import Refused, lacking, lacking_in
 from .gradients import gradients_of
@@ -177,11 +177,13 @@ class TensorFlowProgram:
     ) -> Parting | None:
         """See `Program`."""
         call, autograph = self._plainly()
-        op = departing(call, given, restore, autograph=autograph, skip_random=skip_random)
-        if op is None or not (spots := self._user_lines.of_op(op)):
+        several = departing(call, given, restore, autograph=autograph, skip_random=skip_random)
+        if not several or not (spots := self._user_lines.of_op(several[0])):
             return None
-        found = find_op(self._graph, op.name)  # the one that was found is of another trace
-        return Parting(spots, op.type, self._selections([] if found is None else [found], bounded))
+        found = find_op(self._graph, several[0].name)  # the one that was found is of another trace
+        selections = self._selections([] if found is None else [found], bounded)
+        arrays = self._user_lines.made_first(reserved_for(several))
+        return Parting(spots, several[0].type, (*selections, *arrays))
 
     def lines(self) -> Iterator[tuple[Parting, Callable[..., Any], Callable[..., Any]]]:
         """See `Program`. In the order of the lines in the graph."""

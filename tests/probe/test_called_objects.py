@@ -1,0 +1,74 @@
+"""Functions and models that code is given to call are made up, of what is known of what they give; and the arrays that
+such code writes are told where they are made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlalint.probe.process import Limits, Worker
+from xlalint.probe.protocol import DIVERGES, RECOMPILES, Outcome, Plan
+from xlalint.probe.targets import Targets
+
+pytestmark = pytest.mark.compiler
+
+_PROGRAM = """\
+from collections.abc import Callable
+
+import keras
+import tensorflow as tf
+
+def episode(step: Callable[[tf.Tensor], list[tf.Tensor]], state: tf.Tensor, model: keras.Model, most: int):
+    rewards = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+    values = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+    states = tf.TensorArray(tf.float32, size=most)
+    shape = state.shape
+    for t in tf.range(most):
+        logits, value = model(tf.expand_dims(state, 0))
+        action = tf.argmax(tf.nn.log_softmax(tf.ensure_shape(logits, [1, None])), -1)[0]
+        values = values.write(t, tf.squeeze(value))
+        state, reward, done = step(action)
+        state.set_shape(shape)
+        states = states.write(t, state)
+        rewards = rewards.write(t, tf.reshape(reward, []))
+        if tf.cast(done, tf.bool):
+            break
+    return rewards.stack(), values.stack()
+
+def sized(x, length: Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]):
+    first, second = length(x)
+    return tf.range(tf.cast(tf.reduce_sum(first) > 7.0, tf.int32) + 3), second
+
+def through(x, layer: keras.layers.Layer):
+    return layer(x) * 2.0 + tf.cast(len(layer.trainable_variables), x.dtype)
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    (tmp_path / "program.py").write_text(_PROGRAM)
+    return tmp_path / "program.py"
+
+
+def _seen(worker: Worker, file: Path, name: str) -> Outcome:
+    outcome = worker.ask(Targets().at(file, name), Plan(), Limits())
+    assert outcome.not_run is None, outcome
+    return outcome
+
+
+def test_a_step_and_a_model_of_several_outputs(worker: Worker, program: Path) -> None:
+    outcome = _seen(worker, program, "episode")
+    [first] = [one for one in outcome.observations if one.kind == DIVERGES]
+    assert first.ops == ("TensorListStack",)
+    assert sorted(one.line for one in first.sources) == [7, 8]  # and not the array that is large enough
+
+
+def test_what_a_function_gives_depends_on_what_it_gets(worker: Worker, program: Path) -> None:
+    outcome = _seen(worker, program, "sized")
+    assert "length: Giving(result=(f32[" in outcome.how
+    assert [one.spots[0].line for one in outcome.observations if one.kind == RECOMPILES and one.per == "value"] == [25]
+
+
+def test_any_layer_is_one_that_can_be_called(worker: Worker, program: Path) -> None:
+    assert "layer: keras.layers.Dense(4)" in _seen(worker, program, "through").how
