@@ -9,7 +9,7 @@ from functools import partial
 from xlalint.analysis.domain.values import ApiObject, Creation, Static
 from xlalint.analysis.domain.values import Sequence as Items
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import HoldModels, SetupCall
+from xlalint.analysis.interpreter.events import HoldModels, SetupCall, ShareVariable
 from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.optimizers import has_state
 from xlalint.analysis.library.strategies import is_tpu, making_of
@@ -145,6 +145,33 @@ def about_metrics(step: SetupCall) -> Iterator[Draft]:
             made = making_of(metric)
             if made is not None and made.scope is None:
                 yield _draft(made, strategy, f"this metric belongs to a model of `{name_of(strategy)}`", step.location)
+
+
+def about_counters(step: SetupCall) -> Iterator[Draft]:
+    """Metric objects from outside of the scope that count in a step on a TPU."""
+    strategy = strategy_in(step.context.scope) if method_of(step) in ("__call__", "update_state") else None
+    made = (
+        making_of(step.owner) if step.owner is not None and kind_of(step.api.rpartition(".")[0]) == "metric" else None
+    )
+    if strategy is None or not is_tpu(strategy) or made is None or made.scope is not None:
+        return
+    draft = _draft(made, strategy, f"this metric counts in a step of `{name_of(strategy)}`", step.location)
+    if step.keras == 2 and step.keras_is_known:
+        yield draft
+    else:
+        raised = "" if step.keras_is_known else ": Keras 2 raises an error, Keras 3 keeps one count for all replicas"
+        yield replace(draft, message=draft.message + raised, at_most=Severity.WARNING)
+
+
+def about_variable(event: ShareVariable) -> Iterator[Draft]:
+    """A variable or a `tf.Module` from outside of the scope, which all replicas share."""
+    strategy = strategy_in(event.context.scope)
+    if strategy is None or not is_tpu(strategy):
+        return
+    what = "this variable is assigned to" if event.assigned else "the weights of this module are used"
+    draft = _draft(event.made, strategy, f"{what} in a step of `{name_of(strategy)}`", event.location)
+    message = f"{draft.message}, so that the replicas have no copies of their own"
+    yield replace(draft, message=message, at_most=Severity.WARNING)
 
 
 def _draft(made: Creation, strategy: ApiObject, message: str, used: Location) -> Draft:

@@ -376,7 +376,9 @@ def _around_run(event: SetupCall, strategy: ApiObject) -> Iterator[Draft]:
     yield Draft(
         f"`jit_compile=True` around `{brief(event.node.func)}` of `{name_of(strategy)}`: {reason}",
         Effect.TPU if tpu else Effect.FAILS,
-        "compile the step inside: strategy.run(tf.function(step, jit_compile=True), ..)",
+        "remove `jit_compile=True`"
+        if tpu
+        else "compile the step inside: strategy.run(tf.function(step, jit_compile=True), ..)",
         location=decorator or event.location,
         notes=(
             *((DraftNote(event.location, "it runs here"),) if decorator is not None else ()),

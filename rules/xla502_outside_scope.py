@@ -8,6 +8,7 @@ Reports objects with variables that are created outside `strategy.scope()` but u
 - a model that another one has for an attribute which is created or compiled in the scope: a generator, a teacher
 - the optimizer of a model that was created in the scope, also one that `compile` creates or the model's own step uses
 - for Keras 2, the metrics passed to `compile`
+- for a TPU, metrics that count in the strategy's step, variables that it assigns to, and a `tf.Module`
 
 ## What XLA does
 A strategy keeps a copy of each variable on each of its devices, and only variables created in its scope get copies.
@@ -22,7 +23,8 @@ Measured with TensorFlow 2.21 on two CPU devices:
 - A model from outside as an attribute of one from inside: both raise "`colocate_vars_with` must only be passed a
   variable created in this tf.distribute.Strategy.scope()" where an optimizer trains it.
 - A metric object from outside: Keras 2 raises "created inside a different distribution strategy scope". Keras 3 accepts
-  it.
+  it. In a step on a TPU, `update_state` of Keras 2 raises an error (its source).
+- A variable from outside that a step assigns to: all replicas share it, and each sees what the others did.
 
 Not measured with a `TPUStrategy`, for lack of a TPU; its documentation asks for the same. Where nothing says which
 Keras runs the program, an optimizer outside the scope of a `TPUStrategy` is a warning, because Keras 2 takes it.
@@ -57,10 +59,10 @@ nothing that a function creates, and nothing that is created in the scope of ano
 
 from collections.abc import Iterator
 
-from xlalint.analysis.interpreter.events import Event, HoldModels, Program
+from xlalint.analysis.interpreter.events import Event, HoldModels, Program, ShareVariable
 from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, Rule, Runs, Safety, Severity
 
-from ._outside import about_metrics, about_model, about_optimizer, about_parts
+from ._outside import about_counters, about_metrics, about_model, about_optimizer, about_parts, about_variable
 
 DATA = """
 import numpy as np
@@ -156,7 +158,7 @@ with strategy.scope():
 class OutsideScope(Rule):
     code = "XLA502"
     name = "outside-scope"
-    handles = (HoldModels, Program)
+    handles = (HoldModels, Program, ShareVariable)
     bad = (
         Bad(
             f"""
@@ -454,19 +456,6 @@ model.fit(strategy.experimental_distribute_dataset(data))
         ),
         Good(
             f"""
-import machines
-
-strategy, devices = machines.detect()
-with strategy.scope():
-    model = {MODEL}
-model.compile(optimizer=tf.keras.optimizers.Adam(), loss="mse")
-model.fit(data)
-""",
-            None,
-            why="no TPU is the target, and which strategy this is, is not known",
-        ),
-        Good(
-            f"""
 import contextlib
 {DATA}
 @contextlib.contextmanager
@@ -496,5 +485,8 @@ with contextlib.ExitStack() as stack:
                     yield from about_model(step, steps)
                     yield from about_optimizer(step, steps)
                     yield from about_metrics(step)
+                    yield from about_counters(step)
+            case ShareVariable():
+                yield from about_variable(event)
             case HoldModels():
                 yield from about_parts(event)

@@ -49,7 +49,59 @@ class Base:
             self.strategy = tf.distribute.TPUStrategy(resolver)
 """
 
+STEP: Final = """
+@tf.function
+def train(iterator):
+    strategy.run(step, args=(next(iterator),))
+"""
+MODULES: Final = """
+class Dense(tf.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.w = tf.Variable(tf.random.normal([inputs, outputs]))
+
+    def __call__(self, x):
+        return tf.matmul(x, self.w)
+"""
+
 WITH_MISTAKES: Final[dict[str, Program]] = {
+    "metrics and variables outside of the scope": f"""{VM}{MODULES}
+mean = tf.keras.metrics.Mean()  # finds XLA502
+accuracy = tf.keras.metrics.SparseCategoricalAccuracy()  # finds XLA502
+steps = tf.Variable(0, dtype=tf.int64)  # finds XLA502
+dense = Dense(3, 4)  # finds XLA502
+
+def count(value):
+    mean(value)
+
+def step(batch):
+    x, y = batch
+    logits = dense(x)
+    count(tf.reduce_sum(logits))
+    accuracy.update_state(y, logits)
+    steps.assign_add(1)
+{STEP}""",
+    "a trainer whose metrics and counter are outside of the scope": f"""{VM}
+class Trainer:
+    def __init__(self, strategy):
+        self.strategy = strategy
+        self.mean = tf.keras.metrics.Mean()  # finds XLA502
+        self.steps = tf.Variable(0)  # finds XLA502
+        with strategy.scope():
+            self.best = tf.keras.metrics.Mean()
+
+    def step(self, x):
+        self.mean.update_state(x)
+        self.best.update_state(x)
+        self.steps.assign(self.steps + 1)
+
+    @tf.function
+    def train(self, iterator):
+        self.strategy.run(self.step, args=(next(iterator),))
+
+def main(iterator):
+    Trainer(strategy).train(iterator)
+""",
     "a scope or nothing, around half of it": """\
 import contextlib
 import sys
@@ -114,6 +166,51 @@ make().fit(tf.ones([8, 3]), tf.ones([8, 1]))
 }
 
 CLEAN: Final[dict[str, Program]] = {
+    "metrics and variables in the scope": f"""{VM}{MODULES}
+with strategy.scope():
+    mean = tf.keras.metrics.Mean()
+    steps = tf.Variable(0, dtype=tf.int64)
+    dense = Dense(3, 4)
+
+def step(x):
+    mean.update_state(tf.reduce_sum(dense(x)))
+    steps.assign_add(1)
+{STEP}""",
+    "metrics and variables outside of the step": f"""{VM}{MODULES}
+mean = tf.keras.metrics.Mean()
+steps = tf.Variable(0, dtype=tf.int64)
+rate = tf.Variable(0.1)
+dense = Dense(3, 4)
+
+def step(x):
+    return tf.reduce_sum(x) * rate
+{STEP}
+def report(losses):
+    for loss in losses:
+        mean.update_state(loss)
+        steps.assign_add(1)
+    return dense(tf.ones([1, 3]))
+
+report([1.0, 2.0])
+""",
+    "variables that the GPUs of one machine share": f"""{MIRRORED}
+mean = tf.keras.metrics.Mean()
+steps = tf.Variable(0, dtype=tf.int64)
+
+def step(x):
+    mean.update_state(x)
+    steps.assign_add(1)
+{STEP}""",
+    "a strategy that nobody knows": """\
+import machines
+import tensorflow as tf
+
+strategy, devices = machines.detect()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+model.compile(optimizer=tf.keras.optimizers.Adam(), loss="mse")
+model.fit(data)
+""",
     "a scope that an object enters": f"""{MIRRORED}{DISTRIBUTED}
 with Distributed(strategy):
     model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])

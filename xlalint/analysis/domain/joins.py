@@ -269,6 +269,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         int32=a.int32 if a.int32 == b.int32 else None,
         eager=a.eager and b.eager,
         reduction=a.reduction if a.reduction == b.reduction else None,
+        made=a.made if a.made == b.made else None,
     )
     return a if merged == a else merged
 

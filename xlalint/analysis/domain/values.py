@@ -191,6 +191,7 @@ class Tensor(Record):
     int32: Location | None = None  # where a variable of 32-bit integers is created, which lives in the host's memory
     eager: bool = False  # made before the trace that captures it: Python can read it there, too
     reduction: Reduction | None = None  # it is a sum or a mean of all the elements of another one
+    made: Creation | None = None  # a variable's, in a program with a strategy
 
     @property
     def is_mask(self) -> bool:

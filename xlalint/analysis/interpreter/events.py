@@ -116,6 +116,14 @@ class LoopOfCalls(Setup):
         return self.needed or self.open or self.context.kind is ContextKind.OPEN
 
 
+class ShareVariable(Event):
+    """The step of a strategy assigns to a variable that was created outside of its scope, or uses the weights of such a
+    `tf.Module`; place: the use. `made`: where the variable or the module was created."""
+
+    made: Creation
+    assigned: bool
+
+
 class CompiledEntry(Event):
     """A function begins that XLA compiles, or that Keras may have compiled; place: its name. `name`: with its class;
     `asked`: by `jit_compile=True` of its own."""

@@ -34,6 +34,7 @@ from .events import HostRead, ReadInt32
 from .frames import Arguments, Frame
 from .host_reads import report_text
 from .interface import Handlers, Interpreter
+from .shared_variables import report_shared
 
 _ESCAPES: Final = frozenset("{}\\")
 _CONSTANTS: Final = {"None": NONE, "True": Static(True), "False": Static(False)}
@@ -158,7 +159,11 @@ class Expressions(Interpreter):
         return value
 
     def _attribute(self, frame: Frame, node: cst.Attribute) -> Value:
-        return self._used(frame, node, self.attribute(frame, self.evaluate(frame, node.value), node.attr.value, node))
+        owner = self.evaluate(frame, node.value)
+        value = self.attribute(frame, owner, node.attr.value, node)
+        if self.strategies:
+            report_shared(self, frame, owner, value, node)
+        return self._used(frame, node, value)
 
     def _call(self, frame: Frame, node: cst.Call) -> Value:
         self.clock.check()

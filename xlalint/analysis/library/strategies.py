@@ -14,6 +14,7 @@ from ..domain.values import (
     UNKNOWN,
     Api,
     ApiObject,
+    Class,
     Creation,
     Instance,
     OneOf,
@@ -120,7 +121,7 @@ _METHODS: Final[Mapping[str, frozenset[str]]] = {
         )
     ),
     "optimizer": frozenset(("apply", "apply_gradients", "build", "minimize")),
-    "metric": frozenset(("update_state",)),
+    "metric": frozenset(("__call__", "update_state")),
     "strategy": frozenset(
         (
             "distribute_datasets_from_function",
@@ -293,6 +294,8 @@ def with_creation(
     made: Creation,
 ) -> Value:
     """The result of a library function with where it was created, and a strategy with what it was created from."""
+    if isinstance(result, Tensor):
+        return result.with_(made=made) if name == "tf.Variable" else result
     if not isinstance(result, ApiObject) or result.method is not None:
         return result
     match result.api:
@@ -331,20 +334,28 @@ def _is_complete(name: str, bound: Mapping[str, Value], nodes: Mapping[str, cst.
 
 def note_creation(created: Instance, made: Creation) -> None:
     """Remember where an object of a project class that holds variables is created."""
-    if any(map(created.cls.is_keras, _KEEPERS)):
+    if any(map(created.cls.is_keras, _KEEPERS)) or is_module(created.cls):
         created.creations.add(replace(made, cls=created.cls))
         scopes = [creation.scope for creation in created.creations]
         for name, value in created.attributes.items():
             match value:
-                case ApiObject(made=Creation(scope=Scope(strategy=Unknown())) as held) if len(set(scopes)) == 1:
+                case (
+                    ApiObject(made=Creation(scope=Scope(strategy=Unknown())) as held)
+                    | Tensor(made=Creation(scope=Scope(strategy=Unknown())) as held)
+                ) if len(set(scopes)) == 1:
                     created.attributes[name] = replace(value, made=replace(held, scope=scopes[0]))
                     created.version += 1
+
+
+def is_module(cls: Class) -> bool:
+    """Whether a class of the project is a `tf.Module` that Keras knows nothing of."""
+    return "tf.Module" in cls.external_bases and not any(map(cls.is_keras, ("layer", "model")))
 
 
 def making_of(value: Value, near: Location | None = None) -> Creation | None:
     """Where a value was made, if there is one such place; of several the one in the same function as a place `near`."""
     match value:
-        case ApiObject(made=made):
+        case ApiObject(made=made) | Tensor(made=made):
             return made
         case Instance(creations=creations) if len(creations) > 1 and near is not None:
             function = _function(near)
