@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from xlalint.analysis.domain.values import ApiObject, Compiled, FunctionValue, Static
+from xlalint.analysis.domain.values import ApiObject, Compiled, FunctionValue, Instance, Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import RunEagerly, SetupCall
+from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.strategies import is_tpu, runs_eagerly, told_eagerly
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Draft, DraftNote, Effect, Severity, Told
@@ -108,15 +109,30 @@ def eager(step: SetupCall) -> Iterator[Draft]:
                     notes=made_note(strategy, "the strategy is created here"),
                     rewrite=partial(without_argument, step, "run_eagerly", ""),
                 )
-        case SetupCall(owner=ApiObject() as strategy, arguments={"fn": FunctionValue(compiled=None)}):
+        case SetupCall(owner=ApiObject() as strategy, arguments={"fn": step_of_it}) if _is_plain(step_of_it):
             eager = step.context.kind is ContextKind.HOST and not step.context.pipeline
             if (is_tpu(strategy) or is_of_gpus(strategy)) and eager:
                 runs = "a TPU" if is_tpu(strategy) else "the `TPUStrategy` that a TPU needs in its place"
+                what = "function" if isinstance(step_of_it, FunctionValue) else "model"
                 yield Draft(
-                    f"`{brief(step.node)}` runs a plain function eagerly: {runs} runs only compiled programs",
+                    f"`{brief(step.node)}` runs a plain {what} eagerly: {runs} runs only compiled programs",
                     Effect.TPU,
                     "call it in a function with `@tf.function`",
                     location=step.location,
                     notes=made_note(strategy, "the strategy is created here"),
                     told=Told.ALWAYS if is_tpu(strategy) else Told.FOR_TPU_ALONE,
                 )
+
+
+def _is_plain(step: Value) -> bool:
+    """Whether what a strategy runs is certainly no `tf.function`: a function that none is made of, or Keras's model,
+    whose `__call__` is none."""
+    match step:
+        case FunctionValue(compiled=compiled):
+            return compiled is None
+        case ApiObject(api=api, method=None):
+            return kind_of(api) in ("layer", "model")
+        case Instance(cls=cls):
+            return any(map(cls.is_keras, ("layer", "model"))) and cls.find("__call__") is None
+        case _:
+            return False

@@ -2,9 +2,9 @@
 
 ## What it does
 Reports `model.compile(run_eagerly=True)` of a model under a `TPUStrategy`, and `strategy.run(step)` in eager code if
-`step` is a plain Python function. In a program that asks for XLA, and with a target (`--target tpu`), also code with a
-`tf.GradientTape` that no `tf.function` contains, whatever else the program compiles; as information where a script runs
-it once. With a target, what it does is checked as if it were compiled.
+`step` is a plain function or a model. In a program that asks for XLA, and with a target (`--target tpu`), also code
+with a `tf.GradientTape` that no `tf.function` contains, whatever else the program compiles; as information where a
+script runs it once. With a target, what it does is checked as if it were compiled.
 A model's own `train_step` counts, too, if it needs more than the data, so that Keras cannot call it. A step that
 nothing is seen to call is information where the program makes no `tf.function`.
 

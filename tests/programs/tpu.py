@@ -338,6 +338,22 @@ with strategy.scope():
     model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
     model.compile("sgd", "mse", run_eagerly=True)  # finds XLA506
 """,
+    "models that a strategy runs eagerly": f"""{VM}
+class Net(tf.keras.Model):
+    @tf.function
+    def call(self, x):
+        return x + 1.0
+
+with strategy.scope():
+    net = Net()
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+
+def show(x):
+    strategy.run(net, args=(x,))  # finds XLA506
+    return strategy.run(model, args=(x,))  # finds XLA506
+
+show(tf.ones([8, 3]))
+""",
     "a loop without tf.function": f"""{KAGGLE}
 def step(batch):
     return tf.reduce_sum(batch)
@@ -366,6 +382,26 @@ notebook_launcher(loop, (1e-4,), num_processes=8)
 }
 
 CLEAN: Final[dict[str, Program]] = {
+    "models that a strategy runs in a graph": f"""{VM}
+class Net(tf.keras.Model):
+    @tf.function
+    def __call__(self, x):
+        return super().__call__(x)
+
+    def call(self, x):
+        return x + 1.0
+
+with strategy.scope():
+    net = Net()
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+
+@tf.function
+def show(x):
+    return strategy.run(model, args=(x,))
+
+show(tf.ones([8, 3]))
+strategy.run(net, args=(tf.ones([8, 3]),))
+""",
     "Python in a map that another program has": {
         "data.py": DATA.format(""),
         "train.py": f"""{NODE}

@@ -15,6 +15,7 @@ from ..domain.values import (
     Dependence,
     Dict,
     FunctionValue,
+    Instance,
     Scope,
     Sequence,
     Structure,
@@ -36,22 +37,51 @@ def _strategy_run(
 ) -> Value | None:
     """`strategy.run(step, args=(batch,))`: a TPU strategy compiles the step."""
     step = arguments.get(0, "fn")
-    functions = [] if step is None else [option for option in options(step) if isinstance(option, FunctionValue)]
-    results = [_run_step(interpreter, frame, owner, function, arguments, node) for function in functions]
+    results = []
+    for option in () if step is None else options(step):
+        match option:
+            case FunctionValue():
+                results.append(_run_step(interpreter, frame, owner, option, arguments, node))
+            case ApiObject(method=None) | Instance():
+                results.append(_run_object(interpreter, frame, owner, option, arguments, node))
     return join_all(*results) if results else None
 
 
-def _run_step(
+def _run_object(
     interpreter: Interpreter,
     frame: Frame,
     owner: Value,
-    function: FunctionValue,
+    step: ApiObject | Instance,
     arguments: Arguments,
     node: cst.BaseExpression,
 ) -> Value:
+    """`strategy.run(model, args=(batch,))`."""
+    perhaps = _may_be_tpu(interpreter, owner, arguments.get(1, "args"))
+    call = _passed(interpreter, frame, perhaps, arguments, node)
+    if isinstance(owner, ApiObject):
+        interpreter.report_call(frame, f"{owner.api}.run", {"fn": step}, {}, UNKNOWN, node, owner)
+    outside = frame.context
+    inside = outside
+    if is_tpu(owner) or perhaps:
+        name = step.cls.qualname if isinstance(step, Instance) else step.api
+        inside = Compilation(ContextKind.XLA, True, f"`{name}`, compiled by {_compiler(owner)}").context
+    scope = Scope(owner, replica=True) if interpreter.strategies else outside.scope
+    frame.context = replace(inside, scope=scope)
+    result = interpreter.call(frame, step, call, node)
+    frame.context = outside
+    return result
+
+
+def _compiler(strategy: Value) -> str:
+    return "`TPUStrategy.run`" if is_tpu(strategy) else "`run` of a strategy, where it is the TPU's"
+
+
+def _passed(
+    interpreter: Interpreter, frame: Frame, perhaps: bool, arguments: Arguments, node: cst.BaseExpression
+) -> Arguments:
+    """The arguments of a step that a strategy runs."""
     given, named = arguments.get(1, "args"), arguments.get(2, "kwargs")
     call = Arguments(unknown=True)
-    perhaps = _may_be_tpu(interpreter, owner, given)
     match given:
         case Sequence(items=tuple(items)):
             written = _args(node, items)
@@ -67,12 +97,24 @@ def _run_step(
             call.rest = Structure()
     if isinstance(named, Dict):
         call.keywords = {key: value for key, value in named.entries.items() if isinstance(key, str)}
+    return call
+
+
+def _run_step(
+    interpreter: Interpreter,
+    frame: Frame,
+    owner: Value,
+    function: FunctionValue,
+    arguments: Arguments,
+    node: cst.BaseExpression,
+) -> Value:
+    perhaps = _may_be_tpu(interpreter, owner, arguments.get(1, "args"))
+    call = _passed(interpreter, frame, perhaps, arguments, node)
     function = interpreter.decorated(function) if function.compiled is None else function
     if isinstance(owner, ApiObject):
         interpreter.report_call(frame, f"{owner.api}.run", {"fn": function}, {}, UNKNOWN, node, owner)
     if is_tpu(owner) or perhaps:
-        by = "`TPUStrategy.run`" if is_tpu(owner) else "`run` of a strategy, where it is the TPU's"
-        entry = f"`{function.function.qualname}`, compiled by {by}"
+        entry = f"`{function.function.qualname}`, compiled by {_compiler(owner)}"
         match function.compiled:
             case None:
                 how = Compilation(ContextKind.XLA, True, entry, jit=True, perhaps=perhaps)
