@@ -121,6 +121,7 @@ def _one_pipeline(several: list[Pipeline]) -> Pipeline:
         batch=batches.pop() if len(batches) == 1 else 0,
         uniform=all(it.uniform for it in several),
         python=any(it.python for it in several),
+        distributed=any(it.distributed for it in several),
     )
 
 
@@ -270,6 +271,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         eager=a.eager and b.eager,
         reduction=a.reduction if a.reduction == b.reduction else None,
         made=a.made if a.made == b.made else None,
+        whole=a.whole and b.whole,
     )
     return a if merged == a else merged
 
@@ -394,7 +396,7 @@ def _static_pattern(value: Static, depth: int) -> Hashable:
 def _tensor_pattern(value: Tensor, depth: int) -> Hashable:
     bounded = value.bounded and value.bounded.perhaps
     said = (value.dependence, value.dtype, value.rank, bounded, value.carried, value.variable, value.mixed)
-    return ("tensor", *said, value.varies, value.reduction and value.reduction.mean)
+    return ("tensor", *said, value.varies, value.reduction and value.reduction.mean, value.whole)
 
 
 def _sequence_pattern(value: Sequence, depth: int) -> Hashable:
@@ -440,6 +442,7 @@ _PATTERNS: Final[dict[type[object], Callable[[Any, int], Hashable]]] = {
         value.passed,
         value.carried,
         value.several,
+        value.whole,
     ),
     OneOf: lambda value, depth: ("one of", *(pattern(option, depth + 1) for option in value.options)),
     Sequence: _sequence_pattern,

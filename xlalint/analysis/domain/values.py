@@ -192,6 +192,7 @@ class Tensor(Record):
     eager: bool = False  # made before the trace that captures it: Python can read it there, too
     reduction: Reduction | None = None  # it is a sum or a mean of all the elements of another one
     made: Creation | None = None  # a variable's, in a program with a strategy
+    whole: bool = False  # the batch of a dataset that no strategy distributes, in a program with one
 
     @property
     def is_mask(self) -> bool:
@@ -211,7 +212,7 @@ class Structure(Record):
     """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `passed`: by
     users of a layer, perhaps an object that holds more than tensors. `carried`, `of_tensorflow`: as of a tensor.
     `several`: the code has asked whether it is one tensor, and it is not. `parameter`: the syntax of the parameter that
-    it is all of."""
+    it is all of. `whole`: as of a tensor."""
 
     dependence: Dependence = Dependence.VALUE
     origin: Origin | None = None
@@ -221,6 +222,7 @@ class Structure(Record):
     several: bool = False
     parameter: cst.Param | None = None
     of_tensorflow: bool = False
+    whole: bool = False
 
     @property
     def tensor(self) -> Tensor:
@@ -231,6 +233,7 @@ class Structure(Record):
             carried=self.carried,
             varies=self.varies,
             of_tensorflow=self.of_tensorflow,
+            whole=self.whole,
         )
 
     @property
@@ -333,13 +336,14 @@ class Pipeline(Record):
     """What is known of a `tf.data.Dataset` beside its elements. `count`: how many elements, where that is known;
     `endless`: it repeats for ever; `batch`: the size of its batches, 0 where they have one that is not known, None
     where it is not batched; `uniform`: all elements have one shape, since they are slices of arrays; `python`: Keras's
-    image generator makes them, which is Python."""
+    image generator makes them, which is Python; `distributed`: a strategy gives each replica its part."""
 
     count: Rows | None = None
     endless: bool = False
     batch: int | None = None
     uniform: bool = False
     python: bool = False
+    distributed: bool = False
 
 
 class Compiled(Record):

@@ -33,7 +33,7 @@ from .contexts import NOT_TRACED, ContextKind
 from .events import IterateOver
 from .frames import Frame
 from .interface import Interpreter
-from .pipelines import report_elements
+from .pipelines import as_taken, report_elements
 
 # Ways to iterate that say nothing of what is iterated: of a list and of a tensor people write them alike.
 _OF_TENSORS_TOO: Final = frozenset(("for", "enumerate", "list"))
@@ -77,14 +77,14 @@ class Iteration(Interpreter):
                 lower = rank - 1 if rank else None
                 if not in_graph:
                     varies = tuple(filter(_below_the_first, iterable.varies))
-                    return iterable.with_(rank=lower, bounded=None, variable=False, varies=varies)
+                    return iterable.with_(rank=lower, bounded=None, variable=False, varies=varies, whole=False)
                 return iterable.element(lower, origin or Origin(location, "a loop over a tensor yields a tensor"))
             case ApiObject("builtins.range", payload=payload, options=steps):
                 tensor = as_tensor(payload, Dependence.STATIC) if payload is not None else None
                 if tensor is None:
                     return self.counter(frame, node, payload, STEPS if steps else "")
                 return Tensor(Dependence.VALUE, "int", 0, Origin(location, "the loop runs over a tensor"), carried=True)
-            case ApiObject(payload=payload) if payload is not None:
+            case ApiObject() if (payload := as_taken(self, iterable)) is not None:
                 return payload  # a batch, also in a graph: the loop calls what is compiled for each (measured)
             case ApiObject():
                 return api.call_method(iterable, "__iter__", {}, location)

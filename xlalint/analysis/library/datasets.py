@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from ..domain.counts import Rows, divided, is_multiple, plus, rounded, times
+from ..domain.joins import join_all
 from ..domain.kinds import leaves, rows_of, united
 from ..domain.values import (
     NONE,
@@ -475,3 +476,15 @@ def _with_text(result: Value, element: Structure) -> Value:
 
 def _is_text(value: Value) -> bool:
     return isinstance(value, Tensor) and value.dtype == "string"
+
+
+def distributed(dataset: Value) -> Value:
+    """A dataset of which a strategy gives each replica its part."""
+    match dataset:
+        case ApiObject(api=name, facts=facts) if name == DATASET:
+            known = facts if isinstance(facts, Pipeline) else Pipeline()
+            return replace(dataset, facts=replace(known, distributed=True))
+        case OneOf(alternatives):
+            return join_all(*map(distributed, alternatives))
+        case _:
+            return dataset

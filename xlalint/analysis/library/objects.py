@@ -370,7 +370,7 @@ def _object_method(owner: ApiObject, method: str, arguments: Mapping[str, Value]
         case "tf.data.Dataset", "as_numpy_iterator":
             return Sequence("list", None, _as_arrays(owner.payload or UNKNOWN))
         case "tf.distribute.Strategy", "experimental_distribute_dataset":
-            return made.get("dataset", "*0") or UNKNOWN
+            return pipelines.distributed(made.get("dataset", "*0") or UNKNOWN)
     if spec := _inverted("methods", key).get(method):
         return build(spec, made)
     return Array() if owner.api.startswith("np.") else STATIC if key == "tf.DType" else UNKNOWN

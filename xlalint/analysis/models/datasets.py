@@ -171,7 +171,8 @@ def _from_function(
     if not isinstance(function, FunctionValue):
         return None
     made = interpreter.call(frame, function, Arguments([ApiObject("tf.distribute.InputContext")]), node)
-    return _datasets_in(made)
+    found = _datasets_in(made)
+    return None if found is None else pipelines.distributed(found)
 
 
 def _datasets_in(*made: Value) -> Value | None:

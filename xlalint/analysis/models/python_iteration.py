@@ -34,7 +34,7 @@ from ..interpreter.events import TruthOf
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import truth
-from ..interpreter.pipelines import report_elements
+from ..interpreter.pipelines import as_taken, report_elements
 from ..library.datasets import among_first, is_dataset
 from ..record import replace
 from .called_plainly import called_by
@@ -259,8 +259,8 @@ def _iter(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
     if len(arguments.positional) > 1:
         return Sequence("list", None, without_none(interpreter.call(frame, first(arguments), Arguments(), node)))
     match first(arguments):
-        case ApiObject("tf.data.Dataset", None, payload, facts):
-            return ApiObject("tf.data.Iterator", payload=payload, facts=facts)
+        case ApiObject("tf.data.Dataset", None, facts=facts) as dataset:
+            return ApiObject("tf.data.Iterator", payload=as_taken(interpreter, dataset), facts=facts)
         case OneOf(alternatives) if all(map(is_dataset, alternatives)):
             each = (replace(arguments, positional=[option]) for option in alternatives)
             return join_all(*(_iter(interpreter, frame, one, node) for one in each))

@@ -59,7 +59,7 @@ def _run_object(
     perhaps = _may_be_tpu(interpreter, owner, arguments.get(1, "args"))
     call = _passed(interpreter, frame, perhaps, arguments, node)
     if isinstance(owner, ApiObject):
-        interpreter.report_call(frame, f"{owner.api}.run", {"fn": step}, {}, UNKNOWN, node, owner)
+        interpreter.report_call(frame, f"{owner.api}.run", _given(step, arguments), {}, UNKNOWN, node, owner)
     outside = frame.context
     inside = outside
     if is_tpu(owner) or perhaps:
@@ -70,6 +70,11 @@ def _run_object(
     result = interpreter.call(frame, step, call, node)
     frame.context = outside
     return result
+
+
+def _given(step: Value, arguments: Arguments) -> dict[str, Value]:
+    """What `run` is given, by name."""
+    return {"fn": step, "args": arguments.get(1, "args") or UNKNOWN, "kwargs": arguments.get(2, "kwargs") or UNKNOWN}
 
 
 def _compiler(strategy: Value) -> str:
@@ -112,7 +117,7 @@ def _run_step(
     call = _passed(interpreter, frame, perhaps, arguments, node)
     function = interpreter.decorated(function) if function.compiled is None else function
     if isinstance(owner, ApiObject):
-        interpreter.report_call(frame, f"{owner.api}.run", {"fn": function}, {}, UNKNOWN, node, owner)
+        interpreter.report_call(frame, f"{owner.api}.run", _given(function, arguments), {}, UNKNOWN, node, owner)
     if is_tpu(owner) or perhaps:
         entry = f"`{function.function.qualname}`, compiled by {_compiler(owner)}"
         match function.compiled:
