@@ -6,6 +6,7 @@ its iterations reads values: `loss.numpy()`, `float(loss)`, `"%.2f" % loss`, f-s
 `np.mean(loss)`, `array[i] = loss`, `int(checkpoint.step)`, `logging.info("%s", loss)`, `bar.set_postfix(loss=loss)` of
 tqdm, `tf.print`, `tf.summary.scalar("loss", loss, step=n)`, `model.get_weights()`, and what Keras returns:
 `train_on_batch`, `predict`. There is one finding for a loop; notes name the places. Only programs for TPUs are meant.
+A callback of Keras that does so at each batch (`on_train_batch_end`) is reported, too.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. In eager code all of these work. Once the step is compiled:
@@ -45,7 +46,7 @@ the step that computes the value, so the device has nothing to do until the host
 - A compiled function that loops over many steps itself.
 - Information only: loops that need the value to go on, such as an agent that acts in its environment, functions
   without a known caller, and loops that write nothing but summaries, which the program may record less often.
-- Lengths and shapes, which are known without the device.
+- Lengths and shapes, which are known without the device, and the `logs` of callbacks, which Keras reads anyway.
 - `Progbar.update(number, [("loss", loss)])` of Keras, which shows what it is passed at most 20 times a second
   (measured), and `logging.debug`, which is mostly off.
 
@@ -94,6 +95,10 @@ critic.compile("sgd", "mse")
 COMPILED: Final = f"{SETUP}\n@tf.function{STEP}"
 _SELDOM: Final = "read them every N-th iteration, or once behind the loop; a Keras metric sums up on the device"
 _INSTEAD: Final = "call the models in a step with `@tf.function`, which returns tensors, and read those seldom"
+
+FITTED: Final = f"""{SETUP}
+model.compile("adam", "mse")
+"""
 
 
 class ReadEachStep(Rule):
@@ -170,6 +175,23 @@ train(2)
             Runs(),
             severity=Severity.WARNING,
             target="tpu",
+        ),
+        Bad(
+            f"""{FITTED}
+class Norms(tf.keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        self.report(batch, self.model.layers[-1].kernel)
+
+    def report(self, batch, weights):
+        print(batch, float(tf.norm(weights)), self.model.optimizer.learning_rate.numpy())
+
+model.fit(data, callbacks=[Norms()], verbose=0)
+""",
+            ["on_train_batch_end"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+            why="Keras's own loop",
         ),
         Bad(
             f"""{COMPILED}
@@ -380,6 +402,23 @@ for x, y in data:
             why="the graph holds the condition",
         ),
         Good(
+            f"""{FITTED}
+class Norms(tf.keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        if batch % 100 == 0:
+            print(float(tf.norm(self.model.layers[-1].kernel)))
+        print(logs["loss"], float(logs["loss"]))
+
+    def on_epoch_end(self, epoch, logs=None):
+        print(float(tf.norm(self.model.layers[-1].kernel)))
+
+model.fit(data, callbacks=[Norms()], verbose=0)
+""",
+            Runs(),
+            target="tpu",
+            why="seldom, and numbers that Keras has read",
+        ),
+        Good(
             f"""{COMPILED}
 progress = tf.keras.utils.Progbar(30, verbose=0)
 for number, (x, y) in enumerate(data):
@@ -481,6 +520,16 @@ for x, y in data:
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case LoopOfSteps(reads=reads, usual=usual, by_keras=True):
+                yield Draft(
+                    f"Keras calls this at each batch, and it reads {counted(reads)} on the host:"
+                    " it waits for the device at every step",
+                    Effect.TPU,
+                    _SELDOM,
+                    notes=(*read_notes(reads), *usual_notes(usual)),
+                    at_most=Severity.WARNING,
+                    told=Told.FOR_TPU,
+                )
             case LoopOfSteps(reads=reads, needed=needed, usual=usual, context=context):
                 written = all(
                     reader == "summary" for _, reader in reads

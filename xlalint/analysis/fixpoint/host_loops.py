@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.values import Function
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, CallPath
 from ..interpreter.events import LoopOfCalls, LoopOfSteps
@@ -28,6 +29,7 @@ _ENDS: Final = (cst.Continue, cst.Return)
 _TRAIN: Final = (Act.STEP, Act.FIT)
 _CALLS: Final = (Act.MODEL, Act.PREDICT)
 _INTERESTING: Final = (Act.STEP, *_CALLS)
+_AT_EACH_BATCH: Final = frozenset(("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"))
 
 
 class _Around(Record, eq=False):
@@ -78,6 +80,11 @@ def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOf
     told = set[cst.CSTNode]()
     loops: list[Nest] = []
     for summary, trail in trails.items():
+        if summary.function is not None and _is_at_each_batch(summary.function):
+            between = _between_batches(summary.function, summary, trail, acts.of(summary))
+            if between is not None and between.location.node not in told:
+                told.add(between.location.node)
+                yield between
         if summary not in leading or summary.context.kind not in NOT_TRACED or summary.context.pipeline:
             continue
         reached = acts.of(summary)
@@ -92,6 +99,26 @@ def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOf
                 else:
                     yield event
     yield from one_for_each_cause(loops)
+
+
+def _is_at_each_batch(function: Function) -> bool:
+    owner = function.owner
+    return function.name in _AT_EACH_BATCH and owner is not None and owner.is_keras("callback")
+
+
+def _between_batches(
+    function: Function, summary: Summary, trail: CallPath | None, reached: Sequence[_Reached]
+) -> LoopOfSteps | None:
+    """What a callback reads at each batch that Keras trains with."""
+    reads = [each for each in reached if each.done.act is Act.READ]
+    either = _on_both_sides(reads)
+    reads = [each for each in reads if _conditions(each, ()) <= either]
+    places = tuple(dict.fromkeys((each.done.location, each.done.reader) for each in reads))
+    named = function.node.name if isinstance(function.node, cst.FunctionDef) else function.node
+    location = Location(function.unit, named)
+    usual = tuple(dict.fromkeys(_usual(reads, ())))
+    made = LoopOfSteps(location, summary.context, trail, False, 0, places, False, usual, by_keras=True)
+    return made if places else None
 
 
 def _event(
