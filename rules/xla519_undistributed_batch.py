@@ -41,14 +41,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from xlalint.analysis.domain.values import ApiObject
-from xlalint.analysis.interpreter.events import Event, Program
+from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.interpreter.pipelines import is_whole
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
+from xlalint.syntax import nodes as cst
 
 from ._strategies import distributes, made_note, method_of, name_of
 
 _RUN: Final = ("experimental_run_v2", "run")
+_PASSED: Final = {"args": 1, "kwargs": 2}  # the parameters of `run`, with their positions
 _BODY: Final = """
 with strategy.scope():
     model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1, kernel_initializer="ones")])
@@ -101,20 +103,20 @@ class UndistributedBatch(Rule):
     name = "undistributed-batch"
     handles = (Program,)
     bad = (
-        _bad(f"{_TWO}{_TRAIN}\nfor x, y in dataset:\n    train(x, y)\n", "strategy.run(step, args=(x, y))"),
+        _bad(f"{_TWO}{_TRAIN}\nfor x, y in dataset:\n    train(x, y)\n", "x, y"),
         _bad(
             f"{_TWO}{_FROM_ITERATOR}\niterator = iter(dataset)\nfor _ in range(2):\n    train(iterator)\n",
-            "strategy.run(step, args=next(iterator))",
+            "next(iterator)",
         ),
         _bad(
             f"{_TWO}\n@tf.function\ndef epoch(data):\n    for batch in data:\n        strategy.run(step, args=batch)\n"
             "\nepoch(dataset)\n",
-            "strategy.run(step, args=batch)",
+            "batch",
             why="a loop in the graph",
         ),
         _bad(
             f"{_TWO}{_TRAINER}",
-            'strategy.run(step, kwargs={"x": batch[0], "y": batch[1]})',
+            '{"x": batch[0], "y": batch[1]}',
             why="by name, in a class",
         ),
     )
@@ -155,13 +157,26 @@ for x, y in dataset:
         for step in event.steps if isinstance(event, Program) else ():
             match step.owner:
                 case ApiObject() as strategy if method_of(step) in _RUN and distributes(strategy):
-                    if is_whole(step.arguments.get("args")) or is_whole(step.arguments.get("kwargs")):
-                        yield Draft(
-                            f"`{brief(step.node)}` gets batches of a dataset that is not distributed: each replica of"
-                            f" `{name_of(strategy)}` computes the whole batch",
-                            Effect.DIVERGES,
-                            "for batch in strategy.experimental_distribute_dataset(dataset): ..",
-                            location=step.location,
-                            notes=made_note(strategy, "the strategy is created here"),
-                            at_most=Severity.WARNING,
-                        )
+                    for name, position in _PASSED.items():
+                        if is_whole(step.arguments.get(name)):
+                            yield _draft(step, strategy, _given(step.node, name, position))
+
+
+def _draft(step: SetupCall, strategy: ApiObject, given: cst.BaseExpression) -> Draft:
+    return Draft(
+        f"`{brief(given)}` is a batch of a dataset that is not distributed: each replica of `{name_of(strategy)}`"
+        " computes all of it",
+        Effect.DIVERGES,
+        "for batch in strategy.experimental_distribute_dataset(dataset): ..",
+        location=step.location.at(given),
+        notes=made_note(strategy, "the strategy is created here"),
+        at_most=Severity.WARNING,
+    )
+
+
+def _given(run: cst.Call, name: str, position: int) -> cst.BaseExpression:
+    """What is passed to the step, as it is written; the call where that is unpacked."""
+    for index, arg in enumerate(run.args):
+        if arg.keyword.value == name if arg.keyword is not None else index == position and not arg.star:
+            return arg.value
+    return run

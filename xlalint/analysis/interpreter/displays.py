@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Final
 from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts, pattern
 from ..domain.kinds import as_condition, is_key, steps_of
-from ..domain.row_counts import rows_in
 from ..domain.values import KEYS, UNKNOWN, ApiObject, Dict, Sequence, Static, Structure, Value, Variation
-from ..domain.varying_shapes import FILLED, MASKED, as_item, lengths_of, told_apart
+from ..domain.varying_shapes import FILLED, MASKED, as_item, told_apart
 from ..files.unit import Location
+from ..library.changing_numbers import as_many_as
 from .contexts import NOT_TRACED
 from .events import BranchOn
 from .filling import are_words, is_read_number
@@ -108,8 +108,7 @@ class Displays(Interpreter):
             return (Variation(MASKED, Location(frame.unit, node), axis=0),) if again else ()
         if again and are_words(clause.iter) and isinstance(node, cst.ListComp) and not is_read_number(node.elt):
             return (Variation(FILLED, Location(frame.unit, node), axis=0),)
-        rounds = iterable.payload if isinstance(iterable, ApiObject) and iterable.api == "builtins.range" else None
-        return rows_in(rounds) or lengths_of(iterable)
+        return as_many_as(iterable, Location(frame.unit, node), again)
 
     def _chosen(self, inner: Frame, clause: cst.CompFor, items: tuple[Value, ...]) -> tuple[Value, ...] | None:
         """The items that the conditions of a clause let pass; None where that is not known of each."""

@@ -291,8 +291,12 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
     if variation.kind not in _OF_LOOPS or location.unit is not frame.unit:
         return leaves
     around = dict.fromkeys((node, *frame.unit.around(node)))
+    inside = location.node
     for outside in (location.node, *frame.unit.around(location.node)):
+        inside, within = outside, inside
         match outside:
+            case cst.For(iter=header) if header is within:
+                continue  # which is evaluated once, before the loop
             case cst.FunctionDef():
                 return leaves and not (outside in around and _is_of_call(outside, node))
             case cst.Lambda() | cst.ListComp() | cst.GeneratorExp() | cst.SetComp() | cst.DictComp():

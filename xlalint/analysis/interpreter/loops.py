@@ -23,6 +23,8 @@ from ..domain.values import (
     Variation,
 )
 from ..domain.varying_shapes import JOINED, filtered, is_data, last_batches
+from ..files.unit import Location
+from ..library.changing_numbers import as_many_as
 from ..library.datasets import among_first
 from ..program.parameter_uses import Parts
 from ..record import replace
@@ -69,13 +71,16 @@ class Loops(Interpreter):
     def _count_items(self, frame: Frame, node: cst.For, value: Value, iterable: Value, start: dict[str, Value]) -> None:
         """Lists that were empty, and get one item in each of a known number of iterations, or for each element of a
         batch, of which the last one may be smaller."""
-        count, batch = steps_of(iterable), last_batches(value) or last_batches(iterable)
-        if not (count or batch) or frame.env is None:
+        count, lengths = steps_of(iterable), last_batches(value) or last_batches(iterable)
+        if not (count or lengths) and frame.context.kind in NOT_TRACED and not frame.context.pipeline:
+            looped = frame.looped or frame.python_loop > 0
+            lengths = as_many_as(iterable, Location(frame.unit, node.iter), looped)
+        if not (count or lengths) or frame.env is None:
             return
         for name in appended_once(node):
             held = frame.env.get(name)
             if isinstance(held, Sequence) and held.items is None and start.get(name) == Sequence("list", ()):
-                frame.env[name] = replace(held, steps=count, varies=batch or held.varies)
+                frame.env[name] = replace(held, steps=count, varies=lengths or held.varies)
 
     def _for_each(self, frame: Frame, node: cst.For, items: tuple[Value, ...]) -> None:
         """Run a loop once for each of what is known: one of Python's library, or one over the steps of a pipeline."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...syntax import nodes as cst
-from ..domain.values import Array, Static, Tensor, Value, Variation
-from ..domain.varying_shapes import GROWN, LAST, OF_ITEMS, OF_SHAPE, RESIZED
+from ..domain.row_counts import rows_in
+from ..domain.values import ApiObject, Array, Static, Tensor, Value, Variation
+from ..domain.varying_shapes import GROWN, LAST, OF_ITEMS, OF_SHAPE, RESIZED, lengths_of
 from ..files.unit import Location
 
 
@@ -62,3 +63,15 @@ def of_size(number: Variation, axis: int | None, location: Location) -> Variatio
         return Variation(GROWN, number.location, axis=axis, shapes=number.shapes, detail=number.detail)
     detail = OF_ITEMS if number.detail == OF_ITEMS else ""
     return Variation("sized", location, axis=axis, shapes=number.shapes, detail=detail)
+
+
+def as_many_as(iterable: Value, location: Location, looped: bool) -> tuple[Variation, ...]:
+    """Why a list has another length each time that gets one thing for each of the numbers, or for each element of what
+    has another length itself; `location`: where it gets them."""
+    match iterable:
+        case ApiObject("builtins.range", payload=number):
+            number_of_them = changing(number, location, looped)
+            made = () if number_of_them is None else (of_size(number_of_them, 0, location),)
+            return rows_in(number) or made
+        case _:
+            return lengths_of(iterable)

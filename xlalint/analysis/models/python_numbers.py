@@ -9,7 +9,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.counts import Count, Rows, fills_batches, is_multiple, minus, rounded, rounded_up, rounds_up
 from ..domain.kinds import as_tensor, is_told, options, rows_of
-from ..domain.row_counts import number_of_rows, rows_in
+from ..domain.row_counts import number_of_rows
 from ..domain.values import (
     STATIC,
     ApiObject,
@@ -144,9 +144,8 @@ def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
     for value in arguments.positional:
         interpreter.doubt_tensor(frame, value)
         tensor = as_tensor(value, Dependence.STATIC)
-        as_many = len(arguments.positional) == 1 and (
-            rows_in(value) or (isinstance(value, Static) and value.count is not None)
-        )
+        changes = isinstance(value, Static) and (value.count is not None or bool(value.varies))
+        as_many = len(arguments.positional) == 1 and changes
         if as_many or (tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE)):
             payload = value
     steps = _leaves_a_rest(frame, arguments, node)
