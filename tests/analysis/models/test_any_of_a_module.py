@@ -1,4 +1,4 @@
-"""What a program asks a module of Keras for by a name that nobody knows: an optimizer, a model."""
+"""What a program asks a module or a class for by a name that nobody knows: an optimizer, a model, a function."""
 
 from __future__ import annotations
 
@@ -32,6 +32,31 @@ for x in tf.data.Dataset.from_tensor_slices(tf.ones([8, 3])).batch(4):
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(model(x) ** 2)
     optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+"""
+OWN: Final = """\
+import sys
+import tensorflow as tf
+
+def masked(x):
+    return tf.reduce_mean(x[x > 0])  # here
+
+class Losses:
+    mean_of_positive = staticmethod(masked)
+
+    @staticmethod
+    def squared(x):
+        return tf.reduce_mean(x ** 2)
+
+    @classmethod
+    def largest(cls, x):
+        return tf.reduce_mean(x[x > 1])  # and here
+
+class Others:
+    absolute = staticmethod(abs)
+
+@tf.function(jit_compile=True)
+def loss(x):
+    return {}(x)
 """
 ADAM: Final = 'model.compile("adam", "mse")'
 
@@ -82,3 +107,17 @@ def test_an_optimizer_that_nobody_knows_may_have_no_state(made: str, found: bool
     program = OUTSIDE.format(f"{made}\noptimizer = model", "model = tf.keras.applications.ResNet50(weights=None)")
     program = program.replace("model.fit", 'model.compile(optimizer, "mse")\nmodel.fit')
     assert (("XLA502", 7) in _told(tmp_path, program)) == found
+
+
+@pytest.mark.parametrize(
+    ("function", "lines"),
+    [
+        ("getattr(Losses, sys.argv[1])", {5, 16}),
+        ("getattr(Losses, f'{sys.argv[1]}_positive')", {5}),
+        ("getattr(sys.modules[__name__], sys.argv[1])", {5}),
+        ("getattr(sys.modules[sys.argv[1]], sys.argv[1])", set()),
+        ("getattr(Others, sys.argv[1])", set()),
+    ],
+)
+def test_any_function_of_a_class(function: str, lines: set[int], tmp_path: Path) -> None:
+    assert {line for code, line in _told(tmp_path, OWN.format(function)) if code == "XLA201"} == lines

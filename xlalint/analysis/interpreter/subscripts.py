@@ -193,6 +193,8 @@ class Subscripts(Interpreter):
                 return self._index_tensor(frame, node, base, index, store)
             case Sequence() | Dict():
                 return self._index_container(frame, node, base, index)
+            case Api("sys.modules") if _names_this_module(node):
+                return ModuleValue(frame.module)
             case Api("os.environ") if (asked := of_variable(self, index[0])) is not None:
                 return asked
             case Array():
@@ -400,3 +402,12 @@ def _is_layer_input(frame: Frame, value: Tensor) -> bool:
 def _is_repeated(frame: Frame) -> bool:
     """Whether eager code, or a dataset, comes by here with other values again and again."""
     return frame.looped or frame.python_loop > 0 or frame.context.pipeline
+
+
+def _names_this_module(node: cst.Subscript) -> bool:
+    """`sys.modules[__name__]`"""
+    match node.slice:
+        case [cst.SubscriptElement(slice=cst.Index(value=cst.Name("__name__")))]:
+            return True
+        case _:
+            return False

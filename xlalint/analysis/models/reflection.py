@@ -62,7 +62,7 @@ def _getattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
             return one_of_module(interpreter.project, module)
         case [Api(name), *_] if name in _ANY_OF:
             return _ANY_OF[name]
-        case [Instance() as owner, *_]:
+        case [Instance() | ClassValue() as owner, *_]:
             names = _either(frame, arguments.nodes[1]) if len(arguments.nodes) > 1 else ()
             if names:
                 return join_all(*(interpreter.attribute(frame, owner, name, node) for name in names))
@@ -116,14 +116,19 @@ def _either(frame: Frame, name: cst.BaseExpression) -> tuple[str, ...]:
 
 
 def _any_method(
-    interpreter: Interpreter, frame: Frame, owner: Instance, node: cst.BaseExpression, spelled: re.Pattern[str]
+    interpreter: Interpreter,
+    frame: Frame,
+    owner: Instance | ClassValue,
+    node: cst.BaseExpression,
+    spelled: re.Pattern[str],
 ) -> Value:
-    """One of an object's methods, of whose name no more is known than how it is `spelled`: not one that Keras or Python
-    calls, nor one that is at work."""
+    """One of the methods of an object or a class, of whose name no more is known than how it is `spelled`: not one that
+    Keras or Python calls, nor one that is at work."""
     names: dict[str, None] = {}
     for ancestor in owner.cls.mro:
         if not isinstance(ancestor, str):
             names |= dict.fromkeys(name for name in ancestor.functions if not name.startswith("_"))
+            names |= dict.fromkeys(name for name in interpreter.class_attributes(ancestor) if not name.startswith("_"))
     running = frame.function.name if frame.function is not None else ""
     others = (name for name in names if name != running and spelled.fullmatch(name))
     kept = [name for name in others if not api.known(f"keras.Model.{name}")]
