@@ -30,7 +30,8 @@ Reports:
 - A resolver from elsewhere (an argument, `TPUClusterResolver.connect()`), because other code may have initialised it.
 - A TPU VM (`tpu="local"`) without a connection.
 - Tensors and models created earlier.
-- A second initialisation before anything is created in the scope of the strategy.
+- A second initialisation before anything is created in the scope of the strategy, and one in each iteration of a loop
+  that makes its models anew.
 
 ## Fix safety
 `unsafe`: connection and initialisation are inserted before the strategy if nothing in the program does it. What other
@@ -44,11 +45,20 @@ code already keeps on the TPU is lost. A wrong order is shown only, because you 
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Final
 
 from xlalint.analysis.domain.values import NONE, ApiObject, Value
-from xlalint.analysis.files.unit import Location
+from xlalint.analysis.files.unit import Location, Unit
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
-from xlalint.analysis.library.strategies import RESOLVER, address_of, is_node, is_strategy, is_tpu
+from xlalint.analysis.library.strategies import (
+    RESOLVER,
+    address_of,
+    is_node,
+    is_strategy,
+    is_tpu,
+    keeps_variables,
+    making_of,
+)
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, before
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Safety, Severity
@@ -59,12 +69,32 @@ INITIALISE = "tf.tpu.experimental.initialize_tpu_system"
 DIFFERS = "where other code has already initialised the TPU: what it keeps there is lost"
 ORDER = "experimental_connect_to_cluster(resolver), then initialize_tpu_system(resolver), then TPUStrategy(resolver)"
 
+STARTED: Final = """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+"""
+
 
 class TpuNotInitialised(Rule):
     code = "XLA503"
     name = "tpu-not-initialised"
     handles = (Program,)
     bad = (
+        Bad(
+            f"""
+{STARTED}
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+for fold in range(5):
+    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+""",
+            ["tf.tpu.experimental.initialize_tpu_system(resolver)"],
+            None,
+            why="it needs a TPU",
+        ),
         Bad(
             """
 strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local"))
@@ -171,6 +201,23 @@ strategy = tf.distribute.TPUStrategy(resolver)
         ),
     )
     good = (
+        Good(
+            f"""
+{STARTED}
+def build():
+    with strategy.scope():
+        model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+        model.compile(tf.keras.optimizers.Adam(), "mse")
+    return model
+
+for fold in range(5):
+    model = build()
+    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+""",
+            None,
+            why="each fold has a model of its own, which is over",
+        ),
         Good(
             """
 resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
@@ -290,9 +337,10 @@ def _again(
     """Initialisations once a strategy is there and has been used: before that, there is nothing to lose."""
     for step in strategies:
         before = [call for call in started if call.order < step.order]
-        uses = [call.order for call in steps if call.order > step.order and _uses_strategy(call)]
+        uses = [call for call in steps if call.order > step.order and _uses_strategy(call)]
         for call in started:
-            used = _entry(call) == _entry(step) and any(order < call.order for order in uses)
+            earlier = [use for use in uses if use.order < call.order]
+            used = _entry(call) == _entry(step) and bool(earlier) and not _made_anew(earlier, call)
             if before and used and call.order > step.order and call.location.path == step.location.path:
                 yield Draft(
                     "initialising the TPU again loses the variables that the strategy keeps on it",
@@ -310,6 +358,36 @@ def _entry(step: SetupCall) -> Location | None:
     while trail is not None and trail.parent is not None:
         trail = trail.parent
     return None if trail is None or isinstance(trail.location.node, cst.Call) else trail.location
+
+
+def _made_anew(uses: Sequence[SetupCall], start: SetupCall) -> bool:
+    """Whether each iteration of a loop initialises the TPU and makes all that keeps variables there: the model of a
+    fold, which is over."""
+    loop = _loop_around(start.location)
+    loop = _loop_around(start.location)
+    objects = (each for use in uses for each in (use.owner, use.result) if each is not None and keeps_variables(each))
+    places = [made.location for made in map(making_of, objects) if made is not None]
+    return bool(places) and loop is not None and all(_is_made_in(loop, start.location.unit, place) for place in places)
+
+
+def _is_made_in(loop: cst.For | cst.While, unit: Unit, place: Location) -> bool:
+    """Whether something is made in a loop, in a function that the loop names, or by the constructor of another object,
+    which is looked at itself."""
+    if place.unit is unit and loop in unit.around(place.node):
+        return True
+    function = place.unit.function_around(place.node)
+    named = {node.value for node in cst.within(loop.body) if isinstance(node, cst.Name)}
+    return function is not None and (function.name.value == "__init__" or function.name.value in named)
+
+
+def _loop_around(location: Location) -> cst.For | cst.While | None:
+    for outer in location.unit.around(location.node):
+        match outer:
+            case cst.FunctionDef():
+                return None
+            case cst.For() | cst.While() as loop:
+                return loop
+    return None
 
 
 def _uses_strategy(step: SetupCall) -> bool:

@@ -153,6 +153,14 @@ x = tf.convert_to_tensor(rows[:len(rows) // 32 * 32])
 model.fit(x, x, batch_size=32, epochs=2)
 """
     ),
+    "whole batches of what a mask keeps": one(
+        f"""{HEAD}{MODEL}
+rows = np.load("x.npy")
+kept = rows.std(axis=1) > 0.05
+x = rows[kept][:len(rows[kept]) // 32 * 32]
+model.fit(x, x, batch_size=32, epochs=2)
+"""
+    ),
     "arrays by their names": one(
         f"""{HEAD}{MODEL}
 named = {{}}

@@ -61,8 +61,17 @@ def written(
 
 
 def length(frame: Frame, node: cst.CSTNode) -> Rows | None:
-    """How many rows what is called so has."""
-    return named(f"len of {_called(frame, node)}") if isinstance(node, cst.Name | cst.Attribute) else None
+    """How many rows what is called so has, or a part of it: `len(rows[kept])`."""
+    match node:
+        case cst.Name() | cst.Attribute():
+            return named(f"len of {_called(frame, node)}")
+        case cst.Subscript(
+            value=(cst.Name() | cst.Attribute()) as whole,
+            slice=[cst.SubscriptElement(slice=cst.Index(value=(cst.Name() | cst.Attribute()) as kept))],
+        ):
+            return named(f"len of {_called(frame, whole)} at {_called(frame, kept)}")
+        case _:
+            return None
 
 
 def _called(frame: Frame, node: cst.Name | cst.Attribute) -> str:

@@ -295,8 +295,8 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
     for outside in (location.node, *frame.unit.around(location.node)):
         inside, within = outside, inside
         match outside:
-            case cst.For(iter=header) if header is within:
-                continue  # which is evaluated once, before the loop
+            case cst.For(iter=header) if header is within and (variation.kind, variation.detail) == ("sized", ""):
+                continue  # the loop has filled a list with as many things, which is as long behind it
             case cst.FunctionDef():
                 return leaves and not (outside in around and _is_of_call(outside, node))
             case cst.Lambda() | cst.ListComp() | cst.GeneratorExp() | cst.SetComp() | cst.DictComp():

@@ -334,7 +334,7 @@ def _is_complete(name: str, bound: Mapping[str, Value], nodes: Mapping[str, cst.
 
 def note_creation(created: Instance, made: Creation) -> None:
     """Remember where an object of a project class that holds variables is created."""
-    if any(map(created.cls.is_keras, _KEEPERS)) or is_module(created.cls):
+    if keeps_variables(created):
         created.creations.add(replace(made, cls=created.cls))
         scopes = [creation.scope for creation in created.creations]
         for name, value in created.attributes.items():
@@ -345,6 +345,17 @@ def note_creation(created: Instance, made: Creation) -> None:
                 ) if len(set(scopes)) == 1:
                     created.attributes[name] = replace(value, made=replace(held, scope=scopes[0]))
                     created.version += 1
+
+
+def keeps_variables(value: Value) -> bool:
+    """Whether it is a model, an optimizer or a metric."""
+    match value:
+        case ApiObject(api=name, method=None):
+            return api.kind_of(name) in _KEEPERS
+        case Instance(cls=cls):
+            return any(map(cls.is_keras, _KEEPERS)) or is_module(cls)
+        case _:
+            return False
 
 
 def is_module(cls: Class) -> bool:
