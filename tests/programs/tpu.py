@@ -108,7 +108,8 @@ class Trainer:
         return strategy.run(self.step, args=(batch,))
 
 trainer = Trainer()
-for batch in tf.data.Dataset.from_tensor_slices(tf.ones([8, 4])).batch(4):
+data = tf.data.Dataset.from_tensor_slices(tf.ones([8, 4])).batch(8)
+for batch in strategy.experimental_distribute_dataset(data):
     trainer.train(batch)
 """,
     },

@@ -90,7 +90,8 @@ def main(name, node):
     def step(iterator):
         strategy.run(trainer.train_step, args=(next(iterator),))
 
-    step(iter(tf.data.Dataset.range(8).batch(4, drop_remainder=True)))
+    data = tf.data.Dataset.range(8).batch(4, drop_remainder=True)
+    step(iter(strategy.experimental_distribute_dataset(data)))
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
