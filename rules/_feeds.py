@@ -146,11 +146,13 @@ def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], h
 
 
 def _cause(variation: Variation) -> Location:
-    """What makes a size vary: of lists that one loop fills the loop, which makes all of them as long."""
+    """What makes a size vary: of lists that one loop fills the loop, or the method that puts something into each, which
+    makes all of them as long."""
     location = variation.location
-    loops = (node for node in location.unit.around(location.node) if isinstance(node, cst.For | cst.While))
-    loop = next(loops, None) if variation.kind == FILLED else None
-    return location if loop is None else location.at(loop)
+    fillers = cst.For | cst.While | cst.FunctionDef
+    around = (node for node in location.unit.around(location.node) if isinstance(node, fillers))
+    filler = next(around, None) if variation.kind == FILLED else None
+    return location if filler is None else location.at(filler)
 
 
 def argument_set(

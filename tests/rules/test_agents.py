@@ -389,6 +389,48 @@ def test_a_script_gets_what_it_deserves(script: Script, tmp_path_factory: pytest
     deserved(script, tmp_path_factory.mktemp("script"))
 
 
+@pytest.mark.parametrize(
+    ("stored", "found"),
+    [
+        ("self.states.append(state)\n        self.rewards.append(reward)", 1),
+        ("self.states.append(state)\n        self.reward(reward)", 2),
+    ],
+)
+def test_lists_that_one_method_fills_have_one_cause(stored: str, found: int, tmp_path: Path) -> None:
+    program = f"""\
+{HEAD}{JIT}
+@tf.function(jit_compile=True)
+def learn(states, rewards):
+    return tf.reduce_sum(states) * tf.reduce_sum(rewards)
+
+class Episode:
+    def __init__(self):
+        self.states, self.rewards = [], []
+
+    def store(self, state, reward):
+        {stored}
+
+    def reward(self, reward):
+        if reward > 0:
+            self.rewards.append(reward)
+
+    def learn(self):
+        learn(np.array(self.states), np.array(self.rewards))
+        self.states, self.rewards = [], []
+
+episode = Episode()
+for _ in range(9):
+    done = False
+    while not done:
+        episode.store(np.ones(4), 1.0)
+        done = np.random.rand() < 0.1
+    episode.learn()
+"""
+    (tmp_path / "main.py").write_text(program, encoding="utf-8")
+    codes = [finding.code for finding in check([tmp_path], Settings()).findings]
+    assert codes == ["XLA308"] * found
+
+
 @pytest.mark.parametrize("installed", [False, True])
 def test_a_script_in_a_package_runs_it(installed: bool, tmp_path: Path) -> None:
     """Unless the package is made to be installed, when its modules that can be run are tools."""
