@@ -96,10 +96,6 @@ COMPILED: Final = f"{SETUP}\n@tf.function{STEP}"
 _SELDOM: Final = "read them every N-th iteration, or once behind the loop; a Keras metric sums up on the device"
 _INSTEAD: Final = "call the models in a step with `@tf.function`, which returns tensors, and read those seldom"
 
-FITTED: Final = f"""{SETUP}
-model.compile("adam", "mse")
-"""
-
 
 class ReadEachStep(Rule):
     code = "XLA516"
@@ -175,23 +171,6 @@ train(2)
             Runs(),
             severity=Severity.WARNING,
             target="tpu",
-        ),
-        Bad(
-            f"""{FITTED}
-class Norms(tf.keras.callbacks.Callback):
-    def on_train_batch_end(self, batch, logs=None):
-        self.report(batch, self.model.layers[-1].kernel)
-
-    def report(self, batch, weights):
-        print(batch, float(tf.norm(weights)), self.model.optimizer.learning_rate.numpy())
-
-model.fit(data, callbacks=[Norms()], verbose=0)
-""",
-            ["on_train_batch_end"],
-            Runs(),
-            severity=Severity.WARNING,
-            target="tpu",
-            why="Keras's own loop",
         ),
         Bad(
             f"""{COMPILED}
@@ -402,23 +381,6 @@ for x, y in data:
             why="the graph holds the condition",
         ),
         Good(
-            f"""{FITTED}
-class Norms(tf.keras.callbacks.Callback):
-    def on_train_batch_end(self, batch, logs=None):
-        if batch % 100 == 0:
-            print(float(tf.norm(self.model.layers[-1].kernel)))
-        print(logs["loss"], float(logs["loss"]))
-
-    def on_epoch_end(self, epoch, logs=None):
-        print(float(tf.norm(self.model.layers[-1].kernel)))
-
-model.fit(data, callbacks=[Norms()], verbose=0)
-""",
-            Runs(),
-            target="tpu",
-            why="seldom, and numbers that Keras has read",
-        ),
-        Good(
             f"""{COMPILED}
 progress = tf.keras.utils.Progbar(30, verbose=0)
 for number, (x, y) in enumerate(data):
@@ -520,25 +482,16 @@ for x, y in data:
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case LoopOfSteps(reads=reads, usual=usual, by_keras=True):
-                yield Draft(
-                    f"Keras calls this at each batch, and it reads {counted(reads)} on the host:"
-                    " it waits for the device at every step",
-                    Effect.TPU,
-                    _SELDOM,
-                    notes=(*read_notes(reads), *usual_notes(usual)),
-                    at_most=Severity.WARNING,
-                    told=Told.FOR_TPU,
-                )
-            case LoopOfSteps(reads=reads, needed=needed, usual=usual, context=context):
+            case LoopOfSteps(reads=reads, needed=needed, usual=usual, by_keras=by_keras, context=context):
                 written = all(
                     reader == "summary" for _, reader in reads
                 )  # where a writer is set, which may record less
-                quiet = needed or written or context.kind is ContextKind.OPEN
+                quiet = needed or written or (context.kind is ContextKind.OPEN and not by_keras)
+                who = "Keras calls this at each batch, and it reads" if by_keras else "each iteration reads"
                 why = ", which it needs to go on" if needed else ""
                 keras = any(reader.lstrip(".") in RETURNS_TO_HOST for _, reader in reads)
                 yield Draft(
-                    f"each iteration reads {counted(reads)} on the host{why}: it waits for the device at every step",
+                    f"{who} {counted(reads)} on the host{why}: it waits for the device at every step",
                     Effect.TPU,
                     _INSTEAD if keras else _SELDOM,
                     notes=(*read_notes(reads), *usual_notes(usual)),
