@@ -272,8 +272,61 @@ for i in range(3):
             Runs(6),
             help="tf.constant(..), where `",
         ),
+        Bad(
+            """
+import json
+
+@tf.function(jit_compile=True)
+def update(a, b, rate):
+    return a * b * rate
+
+def train(columns, steps):
+    for number in range(steps):
+        update(*map(tf.constant, columns), 1.0 / (number + 1))
+
+train(json.loads("[[1.0, 2.0], [3.0, 4.0]]"), 4)
+""",
+            ["1.0 / (number + 1)"],
+            Runs(4),
+            help="tf.constant(1.0 / (number + 1))",
+            why="behind what is unpacked, of a length that nobody knows",
+        ),
+        Bad(
+            f"""
+import argparse
+{STEP}
+parser = argparse.ArgumentParser()
+parser.add_argument("--first", type=float)
+for name, value in {{"last": 4.0, "rate": 0.5}}.items():
+    parser.add_argument(f"--{{name}}", type=type(value), default=value)
+options = parser.parse_args(["--first", "1.0"])
+for i in range(4):
+    step(tf.ones([3]), options.first + (options.last - options.first) * i)
+""",
+            ["options.first + (options.last - options.first) * i"],
+            Runs(4),
+            why="numbers of the command line, also under names that a loop has",
+        ),
     )
     good = (
+        Good(
+            """
+import json
+import numpy as np
+
+@tf.function(jit_compile=True)
+def update(a, b, rate):
+    return a * b * rate
+
+def train(columns, steps):
+    for number in range(steps):
+        update(*map(tf.constant, columns), tf.constant(1.0 / (number + 1)))
+        update(*map(tf.constant, columns), np.float32(number))
+
+train(json.loads("[[1.0, 2.0], [3.0, 4.0]]"), 4)
+""",
+            Runs(1),
+        ),
         Good(
             f"""{DOUBLE}
 list(map(double, tf.range(4)))
@@ -326,6 +379,21 @@ tried(Options(), [tf.ones([8])] * 4)
         Good(f"{STEP}\nfor i in range(4):\n    step(tf.ones([3]), tf.constant(i))\n", Runs(1)),
         Good(f"import numpy as np\n{STEP}\nfor i in range(4):\n    step(tf.ones([3]), np.float32(i))\n", Runs(1)),
         Good(f"{STEP}\nfor i in range(4):\n    step(tf.ones([3]), 2)\n", Runs(1)),
+        Good(
+            f"""
+import argparse
+{STEP}
+parser = argparse.ArgumentParser()
+for name in ("rate", "start"):
+    parser.add_argument(f"--{{name}}", type=float, default=0.5)
+options = parser.parse_args([])
+for i in range(4):
+    step(tf.ones([3]), options.rate * options.start)
+    step(tf.ones([3]), tf.constant(i * options.rate))
+""",
+            Runs(2),
+            why="the same number each time, and tensors",
+        ),
         Good(
             """
 @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([3]), tf.TensorSpec([], tf.int32)])

@@ -236,10 +236,12 @@ def _meet_objects(a: ApiObject, b: ApiObject) -> ApiObject | None:
     if a == b:
         return a
     match a.payload, b.payload:
-        case Dict(fewer, None), Dict(more, None) if a.api == b.api and a.api in _ASKED:
+        case Dict(fewer, some), Dict(more, others) if a.api == b.api and a.api in _ASKED:
             if len(fewer) > len(more):
                 fewer, more, b = more, fewer, a
-            return b if fewer.items() <= more.items() else None
+            if not fewer.items() <= more.items():
+                return None
+            return b if some == others else replace(b, payload=Dict(more, _join_optional(some, others)))
     if a.made is None or replace(a, payload=None) != replace(b, payload=None):
         return None
     payload = _join_optional(a.payload, b.payload)

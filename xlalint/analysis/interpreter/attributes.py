@@ -83,8 +83,8 @@ class Attributes(Interpreter):
                 return defined.get(frame.module) or (next(iter(defined.values())) if len(defined) == 1 else STATIC)
             case Api(qualified):
                 return _api_attribute(qualified, name)
-            case ApiObject("argparse.Namespace", payload=Dict(entries)):
-                return entries.get(name) or self.parser_defaults.get(frame.module, {}).get(name, UNKNOWN)
+            case ApiObject("argparse.Namespace", payload=Dict(entries, other)):
+                return entries.get(name) or self.parser_defaults.get(frame.module, {}).get(name) or other or UNKNOWN
             case ApiObject("absl.flags.FlagHolder", payload=value) if name == "value" and value is not None:
                 return value
             case ApiObject("tf.train.Checkpoint", payload=Dict(entries)) if name in entries:

@@ -22,8 +22,8 @@ class ContextKind(StrEnum):
     HOST = "host"  # eager script code, tf.data functions, callbacks, tests
 
 
-# What runs line by line. From here, and from the graph of a plain `tf.function`, a call starts a compiled program; in a
-# loop of a graph nothing is compiled by itself (measured), and a call from compiled code becomes part of its program.
+# What runs line by line. From here, and from the graph of a plain `tf.function`, also in its loops (measured), a call
+# starts a compiled program; a call from compiled code becomes part of its program.
 NOT_TRACED: Final = (ContextKind.HOST, ContextKind.OPEN)
 
 

@@ -179,6 +179,7 @@ class Expressions(Interpreter):
         rest: Value | None = None
         rest_keywords: Value | None = None
         trailing: list[Value] = []
+        trailing_nodes: list[cst.BaseExpression] = []
         for arg in args:
             value = self.evaluate(frame, arg.value)
             if not arg.star:
@@ -190,6 +191,7 @@ class Expressions(Interpreter):
                     nodes.append(arg.value)
                 else:
                     trailing.append(value)
+                    trailing_nodes.append(arg.value)
                 continue
             self.refute_tensor(frame, value)
             if value == PROMISED:
@@ -201,13 +203,22 @@ class Expressions(Interpreter):
                         nodes += [arg.value] * len(items)
                     case inner:
                         rest = self.element(frame, inner, arg.value)
-                        trailing = []
+                        trailing, trailing_nodes = [], []
             elif isinstance(value, Dict):
                 keywords |= {key: item for key, item in value.entries.items() if isinstance(key, str)}
                 rest_keywords = value.element or rest_keywords
             else:
                 rest_keywords = value if isinstance(value, Structure) else torch_in(value) or UNKNOWN
-        return Arguments(positional, keywords, rest, rest_keywords, False, False, nodes, keyword_nodes, trailing)
+        return Arguments(
+            positional,
+            keywords,
+            rest,
+            rest_keywords,
+            nodes=nodes,
+            keyword_nodes=keyword_nodes,
+            trailing=trailing,
+            trailing_nodes=trailing_nodes,
+        )
 
     EXPRESSIONS: ClassVar[Handlers[Value]] = {
         cst.Name: _name,

@@ -269,6 +269,7 @@ def passed_values(arguments: Arguments, node: cst.CSTNode) -> list[tuple[Value, 
         found.append((value, arguments.node_at(position, node)))
     found += [(value, arguments.keyword_nodes.get(name, node)) for name, value in arguments.keywords.items()]
     found += [(value, node) for value in (arguments.rest, arguments.rest_keywords) if value is not None]
+    found += zip(arguments.trailing, arguments.trailing_nodes, strict=True)
     return found
 
 

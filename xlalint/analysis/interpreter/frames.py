@@ -90,6 +90,7 @@ class Arguments(Struct, eq=False):
     nodes: list[cst.BaseExpression] = field(default_factory=list)
     keyword_nodes: dict[str, cst.BaseExpression] = field(default_factory=dict)
     trailing: list[Value] = field(default_factory=list)
+    trailing_nodes: list[cst.BaseExpression] = field(default_factory=list)
     left: frozenset[str] = frozenset()  # parameters for which no caller has an argument, seen or not
 
     def get(self, position: int, keyword: str) -> Value | None:

@@ -34,6 +34,7 @@ _NAMESPACE: Final = "argparse.Namespace"
 _FLAGS: Final = tuple(
     f"{home}.DEFINE_{kind}" for home in HOMES for kind in ("bool", "boolean", "enum", "integer", "string")
 )
+_PLAIN: Final = tuple(Api(f"builtins.{name}") for name in ("bool", "float", "int", "str"))
 _SWITCHES: Final = {"store_true": False, "store_false": True}
 
 
@@ -46,7 +47,7 @@ def _add_argument(
 ) -> Value | None:
     """`parser.add_argument("--xla", action="store_true")`."""
     match owner, node:
-        case ApiObject(payload=Dict(entries)), cst.Call(func=cst.Attribute(value=place)):
+        case ApiObject(payload=Dict(entries, other)), cst.Call(func=cst.Attribute(value=place)):
             names = [
                 it.constant for it in arguments.positional if isinstance(it, Static) and isinstance(it.constant, str)
             ]
@@ -54,8 +55,10 @@ def _add_argument(
             if option is not None:
                 target = arguments.keywords.get("dest", Static(option.lstrip("-").replace("-", "_")))
                 if isinstance(target, Static) and isinstance(target.constant, str):
-                    held = Dict({**entries, target.constant: _by_default(option, arguments)})
+                    held = Dict({**entries, target.constant: _by_default(option, arguments)}, other)
                     interpreter.assign_quietly(frame, place, replace(owner, payload=held))
+            elif arguments.positional and other is None:  # `for name in defaults: parser.add_argument("--" + name)`
+                interpreter.assign_quietly(frame, place, replace(owner, payload=Dict(entries, STATIC)))
     return NONE
 
 
@@ -77,6 +80,8 @@ def _by_default(option: str, arguments: Arguments) -> Value:
             return _text_by_default(option, text, arguments.keywords.get("type"))
         case _, Static():
             return STATIC
+        case _, None if arguments.keywords.get("type") in _PLAIN:
+            return STATIC  # nothing, where nobody passes it
         case _:
             return UNKNOWN
 
