@@ -11,6 +11,12 @@ from .call import Call
 _SUMS: Final = frozenset(("keras.backend.sum", "keras.ops.sum", "tf.reduce_sum"))
 _MEANS: Final = frozenset(("keras.backend.mean", "keras.ops.mean", "tf.reduce_mean"))
 _KEEPING: Final = frozenset(("keras.ops.cast", "keras.ops.maximum", "tf.cast", "tf.identity", "tf.maximum"))
+# What these make of the mean of a replica's part is as much one for each replica, of which the gradients are added up.
+_OF_MEANS: Final = frozenset(
+    f"{home}.{name}"
+    for home in ("keras.backend", "keras.ops", "tf", "tf.math")
+    for name in ("abs", "exp", "log", "log1p", "negative", "pow", "power", "sqrt", "square")
+)
 _DIVIDING: Final = frozenset(("keras.ops.divide_no_nan", "tf.divide", "tf.math.divide_no_nan"))
 
 
@@ -23,9 +29,20 @@ def reduction_of(call: Call, rank: int | None, dependence: Dependence) -> Reduct
     first, second = call.get("x", "input", "*0"), call.get("y", "x2", "*1")
     if call.name in _KEEPING:
         return first.reduction if isinstance(first, Tensor) else None
+    if call.name in _OF_MEANS:
+        return of_mean(first)
     if call.name in _DIVIDING:
         return quotient(first, second)
     return None
+
+
+def of_mean(value: Value | None) -> Reduction | None:
+    """What a function makes of a value that is a mean: the root of a sum is none of the whole batch's."""
+    match value:
+        case Tensor(reduction=Reduction(mean=True) as mean):
+            return mean
+        case _:
+            return None
 
 
 def quotient(left: Value | None, right: Value | None) -> Reduction | None:
@@ -49,5 +66,7 @@ def combined(sign: cst.BaseBinaryOp | cst.BaseAugOp, left: Value, right: Value) 
             return found[0] if found else None
         case cst.Divide() | cst.DivideAssign():
             return quotient(left, right)
+        case cst.Power() | cst.PowerAssign() if isinstance(right, Static):
+            return of_mean(left)
         case _:
             return None
