@@ -1,9 +1,10 @@
 """Tracing unrolls a long Python loop in compiled code, and XLA compiles each iteration separately.
 
 ## What it does
-Reports `for .. in range(N)` in code that XLA compiles, if the loop computes with tensors and N is known and at least
-`unrolled-rounds` of the settings (32). If N is not known, it reports a loop through the steps of a sequence (`for t in
-range(x.shape[1])`, `for step in tf.unstack(x)`) that passes to a function or layer what the step before computed.
+Reports `for .. in range(N)` in code that XLA compiles, if the loop computes with tensors and N is known, or set by
+default, and at least `unrolled-rounds` of the settings (32). If N is not known, it reports a loop through the steps of
+a sequence (`for t in range(x.shape[1])`, `for step in tf.unstack(x)`) that passes to a function or layer what the step
+before computed.
 
 ## What XLA does
 Tracing unrolls Python's `range`, with and without AutoGraph. Compile times measured with TensorFlow 2.21 on a CPU,
@@ -190,8 +191,48 @@ def train_step(targets, state):
             target="tpu",
             why="a step that its program compiles for a TPU",
         ),
+        Bad(
+            """
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--steps", type=int, default=100)
+options = parser.parse_args([])
+
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.steps = options.steps
+
+    def call(self, x):
+        for i in range(self.steps - 1, -1, -1):
+            x = tf.tanh(x) * float(i)
+        return x
+""",
+            ["range(self.steps - 1, -1, -1)"],
+            Compiles(),
+            help="tf.while_loop",
+            why="as many as a setting says by default",
+        ),
     )
     good = (
+        Good(
+            """
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--steps", type=int, default=4)
+options = parser.parse_args([])
+
+@tf.function(jit_compile=True)
+def f(x):
+    for i in reversed(range(options.steps)):
+        x = tf.tanh(x) * float(i)
+    return x
+""",
+            Compiles(),
+            why="few by default",
+        ),
         Good(
             """
 import os
@@ -330,6 +371,7 @@ def f(x):
             help = f"for {counter} in tf.{one_line(event.statement.iter)}:"
         else:
             help = f"use tf.while_loop or keras.ops.fori_loop over {counter}: AutoGraph does not convert this code"
-        message = f"tracing unrolls this loop into {steps}, and XLA compiles each one separately"
+        usual = f" by default, which {event.setting} decides," if event.setting else ","
+        message = f"tracing unrolls this loop into {steps}{usual} and XLA compiles each one separately"
         jax = OnJax(Effect.RECOMPILES, f"a loop of {steps}", "tracing unrolls it")
         yield Draft(message, Effect.RECOMPILES, help, at_most=Severity.WARNING, jax=jax)

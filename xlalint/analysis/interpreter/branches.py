@@ -24,7 +24,7 @@ from .off_by_default import is_off_by_default
 from .same_conditions import note_sides, recall_sides
 from .set_from_outside import is_done_once, is_left_to_others
 from .single_iterations import loops_passed_once
-from .steady import note_steady
+from .usual_values import note_steady
 
 
 class Branches(Interpreter):

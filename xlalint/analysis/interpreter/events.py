@@ -485,7 +485,9 @@ class CreateAgain(Event):
 
 
 class UnrollLoop(Event):
-    """A Python loop over a known number of rounds in code that is traced; place: what it runs over."""
+    """A Python loop over a known number of rounds in code that is traced; place: what it runs over. `setting`: what
+    decides that number, of which only the default is known."""
 
     rounds: int
     statement: cst.For
+    setting: str = ""

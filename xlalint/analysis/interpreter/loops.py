@@ -34,6 +34,7 @@ from .filling import appended_once, counted_in, is_left_by_count, left_by_loop, 
 from .frames import Frame, Jumps
 from .interface import Handlers, Interpreter
 from .narrowing import truth
+from .usual_values import usual_rounds
 
 # Values climb a short ladder: a loop's names are stable after this many iterations, or are given up as they are.
 _MOST_ITERATIONS: Final = 3
@@ -204,7 +205,8 @@ class Loops(Interpreter):
         bases = [self.evaluate(frame, base) for base in finder.bases]
         if finder.named or any(as_tensor(base, Dependence.STATIC) is None for base in bases):
             return
-        if not rounds:
+        usual = usual_rounds(self, frame, node.iter) if not rounds else None
+        if not rounds and usual is None:
             bases += [self.evaluate(frame, step) for step in finder.steps]
             parts = (leaf for base in bases for leaf in leaves(base))
             through = isinstance(iterable, Sequence) or any(
@@ -212,7 +214,8 @@ class Loops(Interpreter):
             )
             if not through or not self._is_recurrent(frame, finder, changed, start):
                 return
-        self.emit(frame, UnrollLoop, node.iter, rounds=rounds, statement=node)
+        rounds, setting = usual or (rounds, "")
+        self.emit(frame, UnrollLoop, node.iter, rounds=rounds, statement=node, setting=setting)
 
     def _is_recurrent(self, frame: Frame, finder: Parts, changed: dict[str, Value], start: dict[str, Value]) -> bool:
         """Whether a loop's body passes to a function or layer what the iteration before computed."""

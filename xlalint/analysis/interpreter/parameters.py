@@ -163,6 +163,8 @@ class Parameters(Interpreter):
         if parameter.default is None:
             return said or Unknown(frozenset((name,)))
         default = self._default(scope, value.function.unit, parameter.default)
+        if isinstance(default, Static) and isinstance(default.constant, str) and arguments.rest is not None:
+            return Static(setting=Setting(default.constant, f"`{name}`"))  # `main(*sys.argv[1:])`
         if not arguments.unknown or name in arguments.left:
             return default
         if isinstance(default, ClassValue):
