@@ -14,6 +14,7 @@ from xlalint.probe.targets import Targets
 pytestmark = pytest.mark.compiler
 
 _PROGRAM = """\
+import enum
 from collections.abc import Callable
 
 import keras
@@ -42,6 +43,20 @@ def sized(x, length: Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]):
 
 def through(x, layer: keras.layers.Layer):
     return layer(x) * 2.0 + tf.cast(len(layer.trainable_variables), x.dtype)
+
+class Kind(enum.Enum):
+    PLAIN = 1
+    DEEP = 2
+
+class Net:
+    def __init__(self, kind):
+        if kind == Kind.PLAIN:
+            self.scale = 2.0
+        elif kind == Kind.DEEP:
+            self.scale = 3.0
+
+    def scaled(self, x):
+        return tf.reshape(x, [-1]) * self.scale
 """
 
 
@@ -61,14 +76,18 @@ def test_a_step_and_a_model_of_several_outputs(worker: Worker, program: Path) ->
     outcome = _seen(worker, program, "episode")
     [first] = [one for one in outcome.observations if one.kind == DIVERGES]
     assert first.ops == ("TensorListStack",)
-    assert sorted(one.line for one in first.sources) == [7, 8]  # and not the array that is large enough
+    assert sorted(one.line for one in first.sources) == [8, 9]  # and not the array that is large enough
 
 
 def test_what_a_function_gives_depends_on_what_it_gets(worker: Worker, program: Path) -> None:
     outcome = _seen(worker, program, "sized")
     assert "length: Giving(result=(f32[" in outcome.how
-    assert [one.spots[0].line for one in outcome.observations if one.kind == RECOMPILES and one.per == "value"] == [25]
+    assert [one.spots[0].line for one in outcome.observations if one.kind == RECOMPILES and one.per == "value"] == [26]
 
 
 def test_any_layer_is_one_that_can_be_called(worker: Worker, program: Path) -> None:
     assert "layer: keras.layers.Dense(4)" in _seen(worker, program, "through").how
+
+
+def test_a_member_of_an_enumeration_that_code_tells_apart(worker: Worker, program: Path) -> None:
+    assert _seen(worker, program, "Net.scaled").how.startswith("Net(kind: Kind.PLAIN).scaled with x: f32[")

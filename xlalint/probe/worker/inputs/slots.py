@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections.abc
+import enum
 import inspect
 import re
 import types
@@ -190,10 +191,12 @@ def _choices(
     both = (hinted, promised) if isinstance(next(iter(promised), None), Spec) else (promised, hinted)
     for choices in both:
         yield from choices
-    yield from (Literal(one) for one in compared if isinstance(one, str))
+    yield from (Literal(one) for one in compared if isinstance(one, str) and not isinstance(one, enum.Enum))
+    yield from (_constant(str(one), one) for one in compared if isinstance(one, enum.Enum))
     if default is None or default is inspect.Parameter.empty:
         yield from (Literal(SIZE), tensor()) if group == "init" else (tensor(),)
-    yield from (Literal(one) for one in compared if not isinstance(one, str))  # tensors are compared with numbers, too
+    numbers = (one for one in compared if not isinstance(one, str | enum.Enum))
+    yield from map(Literal, numbers)  # tensors are compared with numbers, too
     if isinstance(default, bool):
         yield Literal(not default)
 
@@ -427,16 +430,34 @@ def _input_signature(function: Callable[..., Any]) -> tuple[Choice, ...]:
 
 
 def _compared(function: Callable[..., Any]) -> dict[str, tuple[Any, ...]]:
-    """The constants that the source compares each name with: the modes that a function knows."""
-    tree = tree_of(function)
+    """The constants and members of enumerations that the source compares each name with: the modes that a function
+    knows."""
+    tree, names = tree_of(function), _globals_of(function)
     found: dict[str, dict[Any, None]] = {}
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
             for other in node.comparators:
                 constants = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
-                values = [one.value for one in constants if isinstance(one, ast.Constant) and one.value is not None]
+                values: list[Any] = [
+                    one.value for one in constants if isinstance(one, ast.Constant) and one.value is not None
+                ]
+                members = (_member(one, names) for one in constants if isinstance(one, ast.Attribute))
+                values += [one for one in members if one is not None]
                 found.setdefault(node.left.id, {}).update(dict.fromkeys(values))
     return {name: tuple(values) for name, values in found.items()}
+
+
+def _globals_of(function: Callable[..., Any]) -> Mapping[str, Any]:
+    inner = python_function_of(function)
+    inner = inspect.unwrap(inner.__init__ if inspect.isclass(inner) else inner)
+    names: Mapping[str, Any] = getattr(getattr(inner, "__func__", inner), "__globals__", {})
+    return names
+
+
+def _member(node: ast.Attribute, names: Mapping[str, Any]) -> enum.Enum | None:
+    """The member of an enumeration that a module has."""
+    kind = names.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    return kind.__members__.get(node.attr) if isinstance(kind, enum.EnumMeta) else None
 
 
 def _other_than(constants: Sequence[Any]) -> Iterator[Any]:
