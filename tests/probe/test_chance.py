@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xlalint.probe.process import Limits, Worker
-from xlalint.probe.protocol import CHANCE, Plan
+from xlalint.probe.protocol import CHANCE, DIVERGES, Plan
 from xlalint.probe.target import Given, Target
 
 CODE = """\
@@ -51,3 +51,29 @@ def test_lines_that_draw_numbers(worker: Worker, tmp_path: Path) -> None:
         if name == "noisy":
             assert {one.per for one in seen} == {CHANCE}, seen
     assert found == {"noisy": {6, 10}, "alike": set(), "drawn": set(), "counted": set()}
+
+
+_BRANCHES = """\
+import numpy as np
+import tensorflow as tf
+
+DRAWN = iter([0.9, 0.9, 0.1, 0.9, 0.9, 0.1] * 1000)
+
+def sometimes(image):
+    # By chance, in an order that is always the same here.
+    if np.random.uniform() < 2.0 and next(DRAWN) < 0.5:
+        image = tf.image.adjust_hue(image, 0.2)
+    return image
+"""
+
+
+@pytest.mark.compiler
+def test_what_is_drawn_leads_elsewhere_in_further_calls(worker: Worker, tmp_path: Path) -> None:
+    file = tmp_path / "m.py"
+    file.write_text(_BRANCHES)
+    target = Target(str(file), "sometimes", wanted=(8,), roots=(str(file),))
+    found = worker.ask(target, Plan(gradients=False), Limits())
+    assert found.not_run is None, found
+    assert found.how.endswith("image: f32[4, 4, 3]")  # as the branch needs it which the first call does not take
+    assert [(one.spots[0].line) for one in found.observations if one.per == CHANCE] == [8], found.observations
+    assert not [one for one in found.observations if one.kind == DIVERGES and one.per != CHANCE]

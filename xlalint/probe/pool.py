@@ -11,6 +11,7 @@ from dataclasses import replace
 from threading import Event, Lock, current_thread, main_thread
 from typing import Final, Protocol
 
+from .avoided import aborted
 from .interpreters import identity
 from .keras_choice import KerasChoice
 from .process import Interpreter, Limits, Worker, more_by
@@ -18,7 +19,8 @@ from .protocol import COMPILE, DIVERGES, LINE, LOCATE, SEARCH, Outcome, Plan, Sp
 from .target import Target
 
 _TOTAL: Final = "the setting probe.total-timeout"
-_AVOIDED: Final = 3  # inputs of one function that end the process
+_ABORTED: Final = "SIGABRT"
+_AVOIDED: Final = 5  # inputs of one function that end the process
 _HEARD: Final = 0.1  # seconds: a wait without end does not hear of a signal that came just before it
 
 
@@ -54,6 +56,7 @@ class Slot:
         """Of a target that ends its process while it is compiled, with the line that does; where inputs that were only
         tried end it, others are tried."""
         first: Outcome | None = None
+        restarts = 0
         while True:
             outcome = self._ready(limits, target.backend, legacy).ask(target, plan, limits, original)
             if outcome.died_at in (COMPILE, LOCATE):
@@ -61,10 +64,12 @@ class Slot:
                     target, replace(plan, by_lines=outcome.died_at), limits, original
                 )
                 return _with_line(outcome, lines)
-            if not outcome.died_at.startswith(SEARCH) or target.given or len(target.avoid) >= _AVOIDED:
+            if not outcome.died_at.startswith(SEARCH) or target.given or restarts >= _AVOIDED:
                 return first if first is not None and outcome.not_run is not None else outcome
             first = first or outcome
-            target = replace(target, avoid=(*target.avoid, outcome.died_at))
+            died = aborted(outcome.died_at) if _ABORTED in (outcome.not_run or "") else outcome.died_at
+            target = replace(target, avoid=(*target.avoid, died))
+            restarts += 1
 
     def _ready(self, limits: Limits, backend: str, legacy: bool) -> Worker:
         if self._worker is not None and (self._worker.spent(limits) or self._worker.kind != (backend, legacy)):

@@ -27,6 +27,7 @@ from xlalint.probe.protocol import (
 from ..backends import backend
 from ..code.line_tracing import LineTracer, TooLongError
 from ..code.messages import brief
+from ..code.random_state import random_state
 from ..code.user_lines import UserLines
 from ..driving.driven import Driven
 from ..driving.state import State, take_over
@@ -45,6 +46,7 @@ from .rounding import disturbed, inexact, rounding
 _OTHER_VALUES: Final = 3.0
 # The share of its time after which nothing is compiled for further shapes, nor a gradient where extremes follow.
 _SHARE: Final = 0.5
+_BY_CHANCE: Final = 6  # further calls of what draws numbers
 
 
 class EagerError(Exception):
@@ -268,17 +270,24 @@ class Meter:
 
     def _not_repeated(self, expected: Expected) -> frozenset[int]:
         """The parts of the result that another eager run gives otherwise: random numbers, or state of Python's."""
-        self._state.restore()
-        again = self._eager(expected.variant, expected.number)
-        pairs = enumerate(zip(expected.result, again, strict=False))
-        return frozenset(place for place, (one, other) in pairs if difference([one], [other]))
+        for _ in range(_BY_CHANCE):  # which may lead it to the same twice
+            before = random_state()
+            self._state.restore()
+            again = self._eager(expected.variant, expected.number)
+            pairs = enumerate(zip(expected.result, again, strict=False))
+            found = frozenset(place for place, (one, other) in pairs if difference([one], [other]))
+            if found or random_state() == before or self._late(_SHARE):
+                break
+        return found
 
     def _drawn(self) -> frozenset[Line]:
         """The lines in question that draw numbers by chance, of what eager calls do not repeat and compiled ones do."""
         draws = Draws(self._user_lines.owns)
         try:
-            with draws.tracing():
-                self._eager(0, 0)
+            for _ in range(_BY_CHANCE):
+                if not self._wanted <= draws.lines and not self._late(_SHARE):
+                    with draws.tracing():
+                        self._eager(0, 0)
             if not self._wanted.intersection(draws.lines):
                 return frozenset()
             first, again = (leaves(self._program.run(self.driven.make(0, 0))) for _ in range(2))

@@ -11,6 +11,7 @@ from functools import lru_cache, partial
 from math import prod
 from typing import Any, Final
 
+from xlalint.probe.avoided import ENDED
 from xlalint.sources.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
@@ -24,7 +25,8 @@ from .own_settings import ready_with
 from .parts import Assignment, PartPath, part_at, with_part
 from .settings import is_settings, settings
 from .slots import OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
-from .tensors import FORMS, ComposedInput, ObjectInput, map_specs
+from .spec_changes import as_float, less, of_dtype, of_rank
+from .tensors import ComposedInput, ObjectInput, map_specs
 
 _IMAGE: Final = (2, 8, 8, 3)
 _LARGE_IMAGE: Final = (256, 256, 3)
@@ -128,6 +130,8 @@ def _others(part: Choice, slot: Slot | None, clues: ErrorClues, classes: Sequenc
 
 def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes: Sequence[Choice]) -> Iterator[Choice]:
     shape, rank = part.shape(), len(part.dims)
+    if clues.text == ENDED:  # libraries check the ranks of images least of all
+        yield spec(part.dtype, *_IMAGE)
     if (sizes := clues.sizes_for(shape)) is not None:
         yield spec(part.dtype, *sizes, style=part.style)
     if clues.attribute is not None and clues.attribute[0] in _TENSORS:
@@ -150,9 +154,9 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield from dict.fromkeys(spec(part.dtype, *sizes, style=part.style) for sizes in (shape[1:], ()))
     if _SAME_RANK.search(clues.text):
         ranks = dict.fromkeys(map(len, clues.shapes))
-        yield from (_of_rank(part, other) for other in ranks if other != rank)
+        yield from (of_rank(part, other) for other in ranks if other != rank)
         for apart in {abs(one - other) for one in ranks for other in ranks} - {0}:  # it may come here changed
-            yield from (_of_rank(part, other) for other in (rank - apart, rank + apart) if 0 <= other <= MOST_RANK)
+            yield from (of_rank(part, other) for other in (rank - apart, rank + apart) if 0 <= other <= MOST_RANK)
     if clues.beyond and part.style != "flags" and part.dtype not in ("bool", "string"):
         yield replace(part, style="flags")
     if clues.increasing and part.style != "sorted":
@@ -164,7 +168,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
     if clues.fraction:
         yield replace(part, style="unit") if part.dtype.startswith("float") else Literal(0.5)
     if _ASKED.search(clues.text):
-        yield from (_of_rank(part, other) for other in clues.ranks if other != rank)
+        yield from (of_rank(part, other) for other in clues.ranks if other != rank)
     if clues.plain:
         yield from (Literal(SIZE), Literal(0.5), Literal(1))
     yield from classes
@@ -198,7 +202,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield from (Many("tuple", (Literal(size),) * count) for size in (SIZE, 2) for count in (2, 3))
     if "ositive definite" in clues.text or "Cholesky" in clues.text or "not invertible" in clues.text:
         yield spec(part.dtype, SIZE, SIZE, style="definite")
-    yield from (_of_rank(part, other) for other in clues.ranks if other != rank)
+    yield from (of_rank(part, other) for other in clues.ranks if other != rank)
     if rank >= 3 and re.search(r"\b(?:height|width)\b.*must", clues.text):
         yield spec(part.dtype, *shape[:-3], *_LARGE_IMAGE)
     if _SHAPES.search(clues.text) or clues.kind in ("InvalidArgumentError", "IndexError", "AssertionError"):
@@ -269,9 +273,9 @@ def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterat
         yield Many(part.kind, (*part.items, *(first,) * clues.unpack)[: clues.unpack])
     if part.items and all(isinstance(item, Spec) for item in part.items):
         if _ONE_ELEMENT.search(clues.text):
-            yield from (map_specs(part, partial(_less, ranks=ranks)) for ranks in (MOST_RANK, 1))
+            yield from (map_specs(part, partial(less, ranks=ranks)) for ranks in (MOST_RANK, 1))
         if _ASKED.search(clues.text):  # what operations take for one tensor has a dimension more than its items
-            yield from (map_specs(part, partial(_of_rank, rank=rank - 1)) for rank in clues.ranks if rank)
+            yield from (map_specs(part, partial(of_rank, rank=rank - 1)) for rank in clues.ranks if rank)
         # It may be a structure of sizes.
         yield Many(part.kind, (Literal(SIZE),) * len(part.items))
     if clues.kind in ("IndexError", "ValueError", "AssertionError", "TypeError") and len(part.items) < 6:
@@ -359,8 +363,8 @@ def _instead_of_value(
         yield from (Literal(number) for number in (*few, 1, 2, 4, 3, 0, 8) if number != value)
         yield from (Many(kind, (part,) * 2) for kind in ("tuple", "list") if isinstance(part, Literal))
     if isinstance(part, ObjectInput):
-        yield from (map_specs(part, partial(_of_dtype, dtype=dtype)) for dtype in clues.dtypes)
-        yield from (map_specs(part, partial(_of_rank, rank=rank)) for rank in (*clues.ranks, 3, 1))
+        yield from (map_specs(part, partial(of_dtype, dtype=dtype)) for dtype in clues.dtypes)
+        yield from (map_specs(part, partial(of_rank, rank=rank)) for rank in (*clues.ranks, 3, 1))
     yield from tensors
     yield from (Literal(2), Literal(0.5), Literal(True), Literal("same"), Literal(None), IDENTITY)
     yield from (Many(kind, (Literal(4), Literal(4))) for kind in ("list", "tuple"))
@@ -418,7 +422,7 @@ def _together(failed: FailedCall, clues: ErrorClues) -> Iterator[Assignment]:
     if any(isinstance(failed.assignment[position], ObjectInput) for position in free):
         # What objects are made of, too: a library may have a dtype of its own for all it makes.
         for dtype in floats:
-            yield _alike(failed.assignment, free, partial(_as_float, dtype=dtype))
+            yield _alike(failed.assignment, free, partial(as_float, dtype=dtype))
     specs = [
         position
         for position, choice in enumerate(failed.assignment)
@@ -427,32 +431,16 @@ def _together(failed: FailedCall, clues: ErrorClues) -> Iterator[Assignment]:
     if len(specs) < 2:
         return
     if _ONE_ELEMENT.search(clues.text):
-        yield from (_alike(failed.assignment, specs, partial(_less, ranks=ranks)) for ranks in (1, MOST_RANK))
+        yield from (_alike(failed.assignment, specs, partial(less, ranks=ranks)) for ranks in (1, MOST_RANK))
     for rank in dict.fromkeys((*clues.ranks, 3, 4, 1)):
-        yield _alike(failed.assignment, specs, partial(_of_rank, rank=rank))
+        yield _alike(failed.assignment, specs, partial(of_rank, rank=rank))
     for dtype in dict.fromkeys((*clues.dtypes, "int32", "bool", "float64")):
-        yield _alike(failed.assignment, specs, partial(_of_dtype, dtype=dtype))
+        yield _alike(failed.assignment, specs, partial(of_dtype, dtype=dtype))
     yield _alike(failed.assignment, specs, lambda one: spec(one.dtype, *_IMAGE))
 
 
 def _alike(assignment: Assignment, chosen: Container[int], change: Callable[[Spec], Spec]) -> Assignment:
     return tuple(map_specs(one, change) if position in chosen else one for position, one in enumerate(assignment))
-
-
-def _of_dtype(one: Spec, dtype: str) -> Spec:
-    return replace(one, dtype=dtype)
-
-
-def _of_rank(one: Spec, rank: int) -> Spec:
-    return replace(tensor(rank, one.dtype), style=one.style if one.style in FORMS else "")
-
-
-def _less(one: Spec, ranks: int) -> Spec:
-    return _of_rank(one, max(len(one.dims) - ranks, 0))
-
-
-def _as_float(one: Spec, dtype: str) -> Spec:
-    return replace(one, dtype=dtype) if one.dtype.startswith("float") else one
 
 
 def _classes(failed: FailedCall, clues: ErrorClues) -> tuple[Choice, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeGuard
 
 import numpy as np
 
+from xlalint.probe.avoided import ENDED, is_avoided, stage_of
 from xlalint.sources.specs import BELOW, Form, Keyed, Literal, Many, Spec, leaves
 
 from ..backends import backend
@@ -18,6 +19,7 @@ from ..code.blame import by_keras
 from ..code.limits import Limit
 from ..code.line_tracing import LineTracer
 from ..code.missing import MissingError
+from ..code.random_state import random_state
 from .complaints import complaint_of
 from .culprits import FailedCall
 from .numbers import VALUE_SETS, extremes
@@ -34,6 +36,8 @@ _LONGEST_CALL: Final = 10.0  # seconds
 _WIDEST: Final = 3  # shapes of one input
 _STYLES: Final = ("sparse", "ragged")
 _FOLLOWED: Final = 30  # calls behind one that reaches more and fails
+_BY_CHANCE: Final = 6  # further calls of what draws numbers
+_FOR_CHANCE: Final = 2.0  # seconds that they get
 _AT_ONCE: Final = -1_000_000  # before what follows from any call
 _BLINDLY: Final = 4  # such calls that do not reach more yet, where no line in question is reached
 
@@ -57,11 +61,13 @@ class NotFoundError(Exception):
 
 @dataclass
 class Attempt:
-    """One call: what it returned or raised, and the lines of the user's files that it ran."""
+    """One call: what it returned or raised, the lines of the user's files that it ran, and whether it drew numbers by
+    chance."""
 
     result: Any = None
     error: BaseException | None = None
     reached: frozenset[tuple[str, int]] = frozenset()
+    drew: bool = False
 
 
 @dataclass
@@ -222,6 +228,8 @@ class Search:
         while queue and not self._is_over() and self.calls < last:
             assignment, depth = queue.get()
             attempt, objects = self._try(assignment)
+            if attempt.drew and attempt.error is None:
+                attempt, objects = self._again(assignment, attempt, objects)
             if attempt.error is None:
                 if serves is None or serves(attempt):
                     return assignment, attempt
@@ -264,9 +272,9 @@ class Search:
 
     def _try(self, assignment: Assignment, value_set: int = 0) -> tuple[Attempt, dict[int, Any]]:
         self.calls += 1
-        attempt = f"search {' '.join(str(one) for one in assignment)} set {value_set}"
-        if attempt in self.avoid:
-            return Attempt(error=RuntimeError("these inputs ended the process")), {}
+        attempt = stage_of(assignment, value_set)
+        if is_avoided(attempt, self.avoid):
+            return Attempt(error=RuntimeError(ENDED)), {}
         self.note(attempt)
         objects: dict[int, Any] = {}
         given: dict[str, Arguments] = {}
@@ -277,6 +285,20 @@ class Search:
         except Exception as error:
             return Attempt(error=error), objects
         return attempted(lambda: self.run(given), self.own), objects
+
+    def _again(
+        self, assignment: Assignment, attempt: Attempt, objects: dict[int, Any]
+    ) -> tuple[Attempt, dict[int, Any]]:
+        """The same call some more times, which the numbers that it draws may lead elsewhere: the first that fails."""
+        limit = Limit(_FOR_CHANCE)
+        for _ in range(_BY_CHANCE):
+            if limit.over or self._is_over():
+                break
+            other, others = self._try(assignment)
+            if other.error is not None:
+                return other, others
+            attempt = replace(attempt, reached=attempt.reached | other.reached)
+        return attempt, objects
 
     def _accepts(self, assignment: Assignment, value_set: int = 0) -> bool:
         attempt = self._try(assignment, value_set)[0]
@@ -454,7 +476,7 @@ def _changed(assignment: Assignment, change: Callable[[Spec], Spec], free: Seque
 def attempted(run: Callable[[], Any], own: Callable[[str], bool]) -> Attempt:
     """Run something; which lines of the user's files it got to."""
     tracer = LineTracer(own)
-    attempt = Attempt()
+    attempt, before = Attempt(), random_state()
     try:
         with tracer.tracing(_LONGEST_CALL):
             attempt.result = run()
@@ -462,5 +484,6 @@ def attempted(run: Callable[[], Any], own: Callable[[str], bool]) -> Attempt:
         raise
     except BaseException as error:  # the user's code may also leave by `sys.exit`
         attempt.error = error
+    attempt.drew = random_state() != before
     attempt.reached = frozenset((path, line) for path, lines in tracer.lines().items() for line in lines)
     return attempt
