@@ -56,12 +56,13 @@ def outcome(tensor: Tensor, carried: Effect | None) -> Effect | None:
 
 
 def length_from(cut: Slice, syntax: cst.Slice) -> Tensor | None:
-    """The tensor that decides how long a slice is: one of its bounds, or its stride; a window that moves has none."""
+    """The tensor that decides how long a slice is: one of its bounds, its stride, or the length of a window that moves,
+    of which the bounds say nothing."""
     start, stop, step = (as_tensor(value) if value is not None else None for value in (cut.start, cut.stop, cut.step))
     if step is not None:
         return step
     if _moves(syntax):
-        return None
+        return as_tensor(cut.length) if cut.length is not None else None
     if start is not None and stop is not None:
         return max((stop, start), key=lambda tensor: tensor.carried)
     return stop or start

@@ -301,11 +301,12 @@ class Dict(Record):
 
 
 class Slice(Record):
-    """`start:stop:step` inside an index."""
+    """`start:stop:step` inside an index. `length`: of a window that moves, `i:i + length`."""
 
     start: Value | None
     stop: Value | None
     step: Value | None
+    length: Value | None = None
 
 
 class Api(Record):

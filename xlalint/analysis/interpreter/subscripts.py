@@ -145,7 +145,9 @@ class Subscripts(Interpreter):
             if self._rests[element]:
                 step = Static(varies=(Variation("counter", Location(frame.unit, element), detail=STEPS),))
                 return Slice(step, step, None)
-        return Slice(*bounds)
+        length = _length_of_window(element)
+        lower, upper, stride = bounds
+        return Slice(lower, upper, stride, None if length is None else self.evaluate(frame, length))
 
     def _bound(self, frame: Frame, value: Value) -> Value:
         """A bound of a slice: of what JAX is passed, which holds no Python numbers, it is a tensor."""
@@ -411,3 +413,16 @@ def _names_this_module(node: cst.Subscript) -> bool:
             return True
         case _:
             return False
+
+
+def _length_of_window(piece: cst.Slice) -> cst.BaseExpression | None:
+    """What is added in `x[i:i + length]`."""
+    match piece:
+        case cst.Slice(
+            lower=cst.BaseExpression() as lower,
+            upper=cst.BinaryOperation(left=left, operator=cst.Add(), right=length),
+            step=None,
+        ) if left.deep_equals(lower):
+            return length
+        case _:
+            return None
