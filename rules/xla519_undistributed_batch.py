@@ -26,6 +26,7 @@ core, and is 8 times as large.
         strategy.run(step, args=(batch,))
 
 ## Not flagged
+- Information only: steps that do not train, which cost more and give the same results several times.
 - Tensors that are computed, also of a batch: the code may have cut out the part of each replica.
 - Datasets, strategies and steps that are not known, and strategies of one device.
 
@@ -43,11 +44,12 @@ from typing import Final
 from xlalint.analysis.domain.values import ApiObject
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.interpreter.pipelines import is_whole
+from xlalint.analysis.library.optimizers import OPTIMIZES
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 from xlalint.syntax import nodes as cst
 
-from ._strategies import distributes, made_note, method_of, name_of
+from ._strategies import distributes, made_note, method_of, name_of, places_of
 
 _RUN: Final = ("experimental_run_v2", "run")
 _PASSED: Final = {"args": 1, "kwargs": 2}  # the parameters of `run`, with their positions
@@ -94,8 +96,8 @@ Trainer(dataset).fit()
 """
 
 
-def _bad(code: str, place: str, why: str = "") -> Bad:
-    return Bad(code, [place], Runs(), effect=Effect.DIVERGES, severity=Severity.WARNING, why=why)
+def _bad(code: str, place: str, why: str = "", severity: Severity = Severity.WARNING) -> Bad:
+    return Bad(code, [place], Runs(), effect=Effect.DIVERGES, severity=severity, why=why)
 
 
 class UndistributedBatch(Rule):
@@ -118,6 +120,13 @@ class UndistributedBatch(Rule):
             f"{_TWO}{_TRAINER}",
             '{"x": batch[0], "y": batch[1]}',
             why="by name, in a class",
+        ),
+        _bad(
+            f"{_TWO}\n@tf.function\ndef show(x):\n    return strategy.run(model, args=(x,))\n"
+            "\nshow(next(iter(dataset))[0])\n",
+            "x,",
+            why="nothing is trained",
+            severity=Severity.INFO,
         ),
     )
     good = (
@@ -154,15 +163,18 @@ for x, y in dataset:
     )
 
     def check(self, event: Event) -> Iterator[Draft]:
-        for step in event.steps if isinstance(event, Program) else ():
+        steps = event.steps if isinstance(event, Program) else ()
+        trained = {place for step in steps if method_of(step) in OPTIMIZES for place in places_of(step)}
+        for step in steps:
             match step.owner:
                 case ApiObject() as strategy if method_of(step) in _RUN and distributes(strategy):
                     for name, position in _PASSED.items():
                         if is_whole(step.arguments.get(name)):
-                            yield _draft(step, strategy, _given(step.node, name, position))
+                            given = _given(step.node, name, position)
+                            yield _draft(step, strategy, given, step.location in trained)
 
 
-def _draft(step: SetupCall, strategy: ApiObject, given: cst.BaseExpression) -> Draft:
+def _draft(step: SetupCall, strategy: ApiObject, given: cst.BaseExpression, trains: bool) -> Draft:
     return Draft(
         f"`{brief(given)}` is a batch of a dataset that is not distributed: each replica of `{name_of(strategy)}`"
         " computes all of it",
@@ -170,7 +182,7 @@ def _draft(step: SetupCall, strategy: ApiObject, given: cst.BaseExpression) -> D
         "for batch in strategy.experimental_distribute_dataset(dataset): ..",
         location=step.location.at(given),
         notes=made_note(strategy, "the strategy is created here"),
-        at_most=Severity.WARNING,
+        at_most=Severity.WARNING if trains else Severity.INFO,
     )
 
 
