@@ -116,20 +116,19 @@ def by_shape(event: FeedCompiled, message: str, certain: bool) -> OnJax:
 
 def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], help: str) -> Iterator[Draft]:
     """A finding for each argument whose size varies, at the argument, which names the place that makes it so; one for
-    each such place, and of slices of several arrays alike. `kinds`: what the place does, in words that follow its
-    code."""
-    windows: set[str] = set()
+    each such place, and of slices of several arrays alike, as of arrays that are made alike. `kinds`: what the place
+    does, in words that follow its code."""
+    alike: set[str] = set()
     for value, node in zip(event.values, event.nodes, strict=True):
         for variation in variations_of(value):
             cause = _cause(variation)
             if variation.kind not in kinds or isinstance(value, Static) or cause in seen:
                 continue
             seen.add(cause)
-            if isinstance(variation.location.node, cst.Subscript):
-                window = variation.location.unit.code(variation.location.node.slice[-1])
-                if window in windows:
+            if (text := _text_of_size(variation.location)) is not None:
+                if text in alike:
                     continue
-                windows.add(window)
+                alike.add(text)
             location = event.location.at(node)
             what = f"`{brief(variation.location.node)}` {kinds[variation.kind]}"
             notes = (DraftNote(variation.location, "this decides the size"),)
@@ -143,6 +142,17 @@ def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], h
                 at_most=Severity.WARNING if event.certain and event.often and not few else Severity.INFO,
                 jax=by_shape(event, f"{what}: {PER_SHAPE}", event.often and not few),
             )
+
+
+def _text_of_size(location: Location) -> str | None:
+    """What says how large a piece of an array is, or a new one, as it is written."""
+    match location.node:
+        case cst.Subscript(slice=[*_, last]):
+            return location.unit.code(last)
+        case cst.Call():
+            return location.code
+        case _:
+            return None
 
 
 def _cause(variation: Variation) -> Location:

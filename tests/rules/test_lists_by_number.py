@@ -70,6 +70,31 @@ def test_of_as_many_as_are_asked_for_later(tmp_path: Path, rows: str) -> None:
     assert _codes(tmp_path, PROGRAM.format(size=CHANGES, rows=rows, states=states)) == []
 
 
+@pytest.mark.parametrize(
+    ("arrays", "found"),
+    [
+        ("np.ones([n, 3]), np.ones([n, 3])", 1),
+        ("tf.random.normal([n, 3]), tf.random.normal([n, 3])", 1),
+        ("np.ones([n, 3]), np.ones([m, 3])", 2),
+    ],
+)
+def test_arrays_that_are_made_alike_are_one_finding(tmp_path: Path, arrays: str, found: int) -> None:
+    text = f"""\
+import random
+import numpy as np
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def learn(states, values):
+    return tf.reduce_mean(states), tf.reduce_sum(values)
+
+for t in range(100):
+    n, m = random.randint(64, 128), random.randint(64, 128)
+    learn({arrays})
+"""
+    assert _codes(tmp_path, text) == ["XLA308"] * found
+
+
 def _codes(folder: Path, text: str) -> list[str]:
     file = folder / "train.py"
     file.write_text(text, encoding="utf-8")
