@@ -127,3 +127,45 @@ def test_the_compiler_agrees(tmp_path: Path, call: str, parts: dict[str, str], f
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=environment)
     assert (run.returncode != 0) is fails, run.stderr
     assert (FAILS in run.stderr) is fails
+
+
+@pytest.mark.parametrize(
+    ("compiled", "before", "found"),
+    [
+        ("", "", []),
+        ("@tf.function(jit_compile=True)", "", []),
+        ("@tf.function(jit_compile=True)", "boxes = tf.slice(boxes, [0, first, 0], [1, 9, 4])", ["XLA206"]),
+    ],
+)
+def test_what_a_loop_passes_a_method_is_its_variable(
+    tmp_path: Path, compiled: str, before: str, found: list[str]
+) -> None:
+    program = f"""\
+import tensorflow as tf
+
+class Search:
+    def __call__(self, boxes, first):
+        {before}
+        total, number = tf.zeros([]), tf.constant(0)
+        return tf.while_loop(self.goes_on, self.body, [boxes, total, number])[1]
+
+    def goes_on(self, boxes, total, number):
+        return number < 10
+
+    def body(self, boxes, total, number):
+        part = tf.slice(boxes, [0, number, 0], [1, 2, 4])
+        return boxes, total + tf.reduce_sum(part), number + 1
+
+search = Search()
+
+{compiled}
+def run(boxes, first):
+    return search(boxes, tf.cast(first, tf.int32))
+
+@tf.function(jit_compile=True)
+def other(x):
+    return x + 1
+"""
+    (tmp_path / "main.py").write_text(program, encoding="utf-8")
+    codes = [finding.code for finding in check([tmp_path], Settings()).findings]
+    assert [code for code in codes if code == "XLA206"] == found

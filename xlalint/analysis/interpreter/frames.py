@@ -56,6 +56,11 @@ class Compilation(Record):
     static: frozenset[str] | None = None  # of JAX: the parameters that stay Python values; all else becomes tensors
 
     @property
+    def is_plain(self) -> bool:
+        """A library calls the function as it is: `tf.while_loop` its body."""
+        return self.kind is ContextKind.OPEN and not (self.autograph or self.by_keras)
+
+    @property
     def context(self) -> Context:
         """The context of what is called from outside."""
         return Context(

@@ -149,7 +149,7 @@ class Functions(Interpreter):
         given, arguments = arguments, _with_partial(value, arguments)
         scope = value.scope if value.scope is not None else self.module_frame(function.module)
         crossing = value.compiled is not None and (
-            frame is None or frame.context.kind in (ContextKind.HOST, ContextKind.OPEN)
+            frame is None or (frame.context.kind in NOT_TRACED and not value.compiled.is_plain)
         )
         traced = frame is not None and frame.context.kind not in NOT_TRACED
         if traced and value.compiled is not None and value.compiled.kind in (ContextKind.GRAPH, ContextKind.XLA):
