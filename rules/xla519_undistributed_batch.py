@@ -145,6 +145,12 @@ class UndistributedBatch(Rule):
             why="batches of each replica's size",
         ),
         Good(
+            f"{_TWO}{_FROM_ITERATOR}\nimport inputs\n\n"
+            "data = strategy.distribute_datasets_from_function(inputs.of_worker)\ntrain(iter(data))\n",
+            None,
+            why="the same of a function that is not seen",
+        ),
+        Good(
             f"""{_TWO}{_TRAIN}
 def part(batch, context):
     size = len(batch) // context.num_replicas_in_sync

@@ -372,7 +372,8 @@ def _object_method(owner: ApiObject, method: str, arguments: Mapping[str, Value]
         case "tf.distribute.Strategy", "experimental_distribute_dataset":
             return pipelines.distributed(made.get("dataset", "*0") or UNKNOWN)
     if spec := _inverted("methods", key).get(method):
-        return build(spec, made)
+        built = build(spec, made)
+        return pipelines.distributed(built) if key == "tf.distribute.Strategy" else built
     return Array() if owner.api.startswith("np.") else STATIC if key == "tf.DType" else UNKNOWN
 
 
