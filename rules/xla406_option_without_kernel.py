@@ -7,7 +7,7 @@ value.
 
 ## What XLA does
 Compiling fails ("No registered 'ResizeBicubic' OpKernel"). The option values were measured one by one, in the versions
-that `xlalint facts NAME` shows. `method="bilinear"` and `"nearest"` compile.
+that `xlalint facts NAME` shows. `method="bilinear"` and `"nearest"` compile; of the latter, no gradient does (XLA407).
 
 ## Example
     image = tf.image.resize(image, [224, 224], method="bicubic")
@@ -71,7 +71,7 @@ def f(x):
             Fails("No registered 'ResizeBicubic' OpKernel"),
             inputs=("f32[1, 4, 4, 2]",),
             effect=Effect.FAILS,
-            help="method='nearest'",
+            help="tf.image.resize(x, [8, 8])",
             safety=Safety.DISPLAY,
         ),
         Bad(

@@ -1,14 +1,17 @@
 """This call compiles, but its gradient does not.
 
 ## What it does
-Reports calls whose gradient XLA cannot compile, if the code takes a gradient through them.
+Reports calls whose gradient XLA cannot compile, if the code takes a gradient through them, or Keras trains a layer or
+model that calls them with what it computed before.
 
 ## What XLA does
 Each call was measured; see `xlalint facts NAME`. With TensorFlow 2.21:
 
 - The gradients of `tf.linalg.expm`, `tf.linalg.eigh_tridiagonal` and `tf.linalg.experimental.conjugate_gradient` fail
   ("XLA compilation requires a fixed tensor list size"), because they contain a loop without a bound.
-- The gradient of `tf.quantization.quantize_and_dequantize_v2` has no kernel.
+- The gradient of `tf.quantization.quantize_and_dequantize_v2` has no kernel, nor has that of a resize by the nearest
+  pixel (`tf.image.resize(x, size, method="nearest")`, `keras.ops.image.resize`, `keras.layers.Resizing`) but on a TPU.
+  `keras.layers.UpSampling2D` repeats the pixels instead, which compiles.
 - The gradient of `tf.dynamic_partition` compiles for a CPU, for every value, but not for a TPU ("Reading input as
   constant from a dynamic tensor is not yet supported"). It is reported in code for TPUs.
 
@@ -37,17 +40,49 @@ Shown only: you decide what to compile, and where no gradient is needed.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
+from xlalint.analysis.interpreter.contexts import Trained
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts import tables, tpu
 from xlalint.facts.kernels import lacking
 from xlalint.facts.tables import Case
 from xlalint.facts.tpu import OnTpu
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Recompiles, Rule, Told, TpuOutcome
+from xlalint.linter.rule import (
+    Bad,
+    Breaks,
+    Draft,
+    DraftNote,
+    Effect,
+    Fails,
+    Good,
+    Recompiles,
+    Rule,
+    Runs,
+    Severity,
+    Told,
+    TpuOutcome,
+)
+from xlalint.syntax import nodes as cst
 
-from ._gradients import GRADIENTS, LoopsUnderGradients, note_of
+from ._gradients import GRADIENTS, LoopsUnderGradients, is_stopped, note_of
 from ._kernels import case_of, fact_of, names_without_gradient
+
+_LAYER: Final = """
+import keras
+
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.first = keras.layers.Conv2D(3, 1)
+        self.second = keras.layers.Conv2D(1, 1)
+"""
+_FIT: Final = """
+net = Net()
+net.compile("sgd", "mse", jit_compile=True)
+net.fit(tf.ones([2, 4, 4, 3]), tf.ones([2, 1, 1, 1]), verbose=0)
+"""
 
 
 class GradientWithoutKernel(Rule):
@@ -137,8 +172,100 @@ def f(x):
             effect=Effect.TPU,
             target="tpu",
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.image.resize(x, x.shape[1:3], method="nearest") ** 2)
+    return tape.gradient(y, x)
+""",
+            ['tf.image.resize(x, x.shape[1:3], method="nearest")'],
+            Fails("ResizeNearestNeighborGrad"),
+            inputs=("f32[2, 4, 4, 3]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.image.resize(x, [8, 8], method="nearest") ** 2)
+    return tape.gradient(y, x)
+""",
+            ['tf.image.resize(x, [8, 8], method="nearest")'],
+            Fails("ResizeNearestNeighborGrad"),
+            inputs=("f32[2, 4, 4, 3]",),
+            effect=Effect.FAILS,
+            severity=Severity.INFO,
+            target="tpu",
+            why="a TPU has the kernel",
+        ),
+        Bad(
+            """
+import keras
+
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(keras.layers.Resizing(8, 8, interpolation="nearest")(x) ** 2)
+    return tape.gradient(y, x)
+""",
+            ['keras.layers.Resizing(8, 8, interpolation="nearest")(x)'],
+            Fails("ResizeNearestNeighborGrad"),
+            inputs=("f32[2, 4, 4, 3]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            f"""{_LAYER}
+    def call(self, x):
+        x = self.first(x)
+        x = tf.image.resize(x, [8, 8], method="nearest")
+        return self.second(x)
+{_FIT}""",
+            ['tf.image.resize(x, [8, 8], method="nearest")'],
+            Breaks("ResizeNearestNeighborGrad"),
+            effect=Effect.FAILS,
+            severity=Severity.WARNING,
+        ),
     )
     good = (
+        Good(
+            f"""{_LAYER}
+    def call(self, x):
+        x = tf.image.resize(x, [8, 8], method="nearest")
+        return self.second(self.first(x))
+{_FIT}""",
+            Runs(),
+            why="the first that the model does, before anything that is trained",
+        ),
+        Good(
+            f"""{_LAYER}
+    def call(self, x):
+        first = self.first(x)
+        mask = tf.stop_gradient(tf.image.resize(first, [4, 4], method="nearest"))
+        return self.second(first + mask)
+{_FIT}""",
+            Runs(),
+        ),
+        Good(
+            """
+import keras
+
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        larger = keras.layers.UpSampling2D(2)(tf.image.resize(x, [8, 8]))
+        y = tf.reduce_sum(larger ** 2)
+    return tape.gradient(y, x) + tf.image.resize(x, [4, 4], method="nearest")
+""",
+            inputs=("f32[2, 4, 4, 3]",),
+            why="repeated pixels, a bilinear resize, and a nearest one without a gradient",
+        ),
         Good(
             "@tf.function(jit_compile=True)\ndef f(x):\n    return tf.linalg.expm(x)\n",
             inputs=("f32[3, 3]",),
@@ -188,6 +315,8 @@ def f(x):
                 pairs = self._calls.gradient(event)
             case ApiCall() if self._fails(event):
                 pairs = self._calls.loop(event)
+                if self._is_trained(event):
+                    yield replace(self._draft(event), at_most=Severity.WARNING)
             case _:
                 return
         for call, gradient in pairs:
@@ -197,23 +326,52 @@ def f(x):
         case = self._case(event)
         return case is not None and (case.gradient is tables.Gradient.FAILS or _on_tpu(case) is not None)
 
+    def _is_trained(self, event: ApiCall) -> bool:
+        """Whether Keras trains what a layer or model calls. Loops, whose gradient lacks no kernel, have rules of their
+        own."""
+        case = self._case(event)
+        lacks = case is not None and bool(case.gradient_missing)
+        return lacks and event.context.trained is Trained.LAYER and not is_stopped(event) and _is_computed(event)
+
     def _case(self, call: ApiCall) -> Case | None:
         fact = fact_of(call, self.tensorflow)
         return case_of(fact, call.arguments) if fact is not None else None
 
-    def _draft(self, call: ApiCall, note: DraftNote) -> Draft:
+    def _draft(self, call: ApiCall, *notes: DraftNote) -> Draft:
         case = self._case(call)
         on_tpu = _on_tpu(case) if case is not None else None
         if on_tpu is not None:
             message = f"the TPU compiler refuses the gradient of `{brief(call.node)}`"
-            draft = Draft(message, Effect.TPU, HELP, call.location, (note,), on_tpu=on_tpu.outcome)
+            draft = Draft(message, Effect.TPU, HELP, call.location, notes, on_tpu=on_tpu.outcome)
             return replace(draft, told=Told.FOR_TPU)
-        fact = fact_of(call, self.tensorflow)
-        missing = fact.plain.gradient_missing if fact is not None and fact.plain is not None else ()
+        missing = case.gradient_missing if case is not None else ()
         version = tables.nearest(self.tensorflow)
         reason = f": {lacking(missing, self.tensorflow)}" if missing else f" with TensorFlow {version}"
         message = f"the gradient of `{brief(call.node)}` does not compile{reason}"
-        return Draft(message, Effect.FAILS, HELP, call.location, (note,))
+        there = tpu.of_call(case.call) if case is not None else None
+        on_its_own = there.gradient.outcome if there is not None and there.gradient is not None else None
+        return Draft(message, Effect.FAILS, HELP, call.location, notes, on_tpu=on_its_own)
+
+
+def _is_computed(call: ApiCall) -> bool:
+    """Whether a call in a layer or model gets what a function or layer made there, and not what it is passed itself:
+    nothing may be trained before that."""
+    unit = call.location.unit
+    given = call.node.args[0].value if isinstance(call.node, cst.Call) and call.node.args else None
+    function = unit.function_around(call.node)
+    if isinstance(given, cst.Name) and function is not None:
+        assigned = (
+            node.value
+            for node in cst.within(function)
+            if isinstance(node, cst.Assign)
+            and given.value in {name for one in node.targets for name in cst.names_in(one.target)}
+        )
+        return any(_has_call(value) for value in assigned if value is not call.node)
+    return given is not None and _has_call(given)
+
+
+def _has_call(node: cst.CSTNode) -> bool:
+    return any(isinstance(part, cst.Call) for part in cst.within(node))
 
 
 def _on_tpu(case: Case) -> OnTpu | None:

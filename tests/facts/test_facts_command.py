@@ -35,8 +35,9 @@ def test_a_call_in_any_spelling(name: str, capsys: pytest.CaptureFixture[str]) -
 def test_an_option_that_matters(capsys: pytest.CaptureFixture[str]) -> None:
     _, shown, _ = facts(capsys, "tf.image.resize")
     assert "  with method='bicubic': no XLA kernel for `ResizeBicubic`" in shown
-    assert "  no change with method='nearest'" in shown
+    assert "  no change with preserve_aspect_ratio=True" in shown
     assert "    gradient: compiles" in shown
+    assert "    gradient: does not compile: no XLA kernel for `ResizeNearestNeighborGrad`" in shown
 
 
 @pytest.mark.parametrize("name", ["Lu", "tf.raw_ops.Lu"])

@@ -97,6 +97,8 @@ class _Handled:
                 least = min(least, Severity.INFO)
         elif draft.on_tpu is TpuOutcome.FAILS and on_tpu:
             severe = Effect.FAILS
+        elif effect is Effect.FAILS and draft.on_tpu is TpuOutcome.OK and nowhere_else:
+            least = min(least, Severity.INFO)  # elsewhere alone
         elif effect is Effect.TPU and targets < ELSEWHERE:
             least = min(least, Severity.INFO)
         if draft.told is Told.FOR_GPU and "cpu" in targets:

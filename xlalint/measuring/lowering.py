@@ -63,7 +63,9 @@ class Lowering:
             with tf.GradientTape() as tape:
                 tape.watch(sources)
                 results = forward(*tensors)
-                summed = [tf.reduce_sum(tf.cast(one, tf.float32)) for one in results if one.dtype.is_floating]
+                # Of a plain sum the gradient is constant: TensorFlow folds what computes with it.
+                squares = [tf.square(tf.cast(one, tf.float32)) for one in results if one.dtype.is_floating]
+                summed = [tf.reduce_sum(one) for one in squares]
                 total = tf.add_n(summed) if summed else tf.constant(0.0)
             found = tape.gradient(total, sources)
             return [tf.convert_to_tensor(one) for one in found if one is not None]

@@ -325,7 +325,9 @@ class Meter:
                 watched = [tensors[place] for place in floating]
                 tape.watch(watched)
                 results = self.flat(function(*tensors))
-                summed = [tf.reduce_sum(tf.cast(one, tf.float32)) for one in results if one.dtype.is_floating]
+                # Of a plain sum the gradient is constant: TensorFlow folds what computes with it before XLA sees that.
+                squares = [tf.square(tf.cast(one, tf.float32)) for one in results if one.dtype.is_floating]
+                summed = [tf.reduce_sum(one) for one in squares]
                 total = tf.add_n(summed) if summed else tf.constant(0.0)
             found = tape.gradient(total, [*watched, *state.trained])
             return [tf.convert_to_tensor(one) for one in found if one is not None]
