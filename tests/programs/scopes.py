@@ -163,9 +163,46 @@ def make():
 
 make().fit(tf.ones([8, 3]), tf.ones([8, 1]))
 """,
+    "a variable that there may be": f"""import sys
+{VM}
+def main(counts):
+    steps = tf.Variable(0, dtype=tf.int64) if counts else None  # finds XLA502
+
+    def step(x):
+        if steps is not None:
+            steps.assign_add(1)
+        return tf.reduce_sum(x)
+
+    @tf.function
+    def train(iterator):
+        return strategy.run(step, args=(next(iterator),))
+
+    return train
+
+main("--count" in sys.argv)(iter(strategy.experimental_distribute_dataset(tf.data.Dataset.range(8).batch(8))))
+""",
 }
 
 CLEAN: Final[dict[str, Program]] = {
+    "a variable that there may be, in the scope": f"""import sys
+{VM}
+def main(counts):
+    with strategy.scope():
+        steps = tf.Variable(0, dtype=tf.int64) if counts else None
+
+    def step(x):
+        if steps is not None:
+            steps.assign_add(1)
+        return tf.reduce_sum(x)
+
+    @tf.function
+    def train(iterator):
+        return strategy.run(step, args=(next(iterator),))
+
+    return train
+
+main("--count" in sys.argv)(iter(strategy.experimental_distribute_dataset(tf.data.Dataset.range(8).batch(8))))
+""",
     "metrics and variables in the scope": f"""{VM}{MODULES}
 with strategy.scope():
     mean = tf.keras.metrics.Mean()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.kinds import options
 from ..domain.values import Instance, Tensor, Value
 from ..library.strategies import is_module, making_of
 from .events import ShareVariable
@@ -20,11 +21,12 @@ def report_shared(interpreter: Interpreter, frame: Frame, owner: Value, value: V
     scope = frame.context.scope
     if scope is None or not scope.replica:
         return
-    made, assigned = None, isinstance(owner, Tensor)
-    match owner:
-        case Tensor(variable=True) if node.attr.value in _ASSIGNS:
-            made = owner.made
-        case Instance() if is_module(owner.cls) and isinstance(value, Tensor) and value.variable:
-            made = making_of(owner)
-    if made is not None and made.scope is None:
-        interpreter.emit(frame, ShareVariable, node, made=made, assigned=assigned)
+    for option in options(owner):  # one of which may be None: `tf.Variable(0) if counts else None`
+        made, assigned = None, isinstance(option, Tensor)
+        match option:
+            case Tensor(variable=True) if node.attr.value in _ASSIGNS:
+                made = option.made
+            case Instance() if is_module(option.cls) and isinstance(value, Tensor) and value.variable:
+                made = making_of(option)
+        if made is not None and made.scope is None:
+            interpreter.emit(frame, ShareVariable, node, made=made, assigned=assigned)
