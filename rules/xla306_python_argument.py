@@ -289,7 +289,7 @@ train(json.loads("[[1.0, 2.0], [3.0, 4.0]]"), 4)
             ["1.0 / (number + 1)"],
             Runs(4),
             help="tf.constant(1.0 / (number + 1))",
-            why="behind what is unpacked, of a length that nobody knows",
+            why="behind what is unpacked, of a length that is not known",
         ),
         Bad(
             f"""
