@@ -301,6 +301,18 @@ class L(keras.layers.Layer):
             inputs=("f32[3, 5]",),
         ),
         Good(
+            f"""{HOLDS_A_LAYER}
+    @tf.function
+    def call(self, x, training=None, **options):
+        return self.dense(x)
+
+model = L()
+{TRAINED}
+""",
+            inputs=("f32[4, 4]",),
+            why="Keras passes the first trace an empty `options`, so that later calls are traced for themselves",
+        ),
+        Good(
             """
 import keras
 

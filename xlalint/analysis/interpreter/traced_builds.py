@@ -26,6 +26,8 @@ def report_traced_build(interpreter: Interpreter, frame: Frame | None, value: Fu
         return  # most functions
     if compiled.kind not in (ContextKind.GRAPH, ContextKind.XLA) or not value.function.decorator_texts:
         return
+    if _is_forward(value, owner) and value.function.node.params.star_kwarg is not None:
+        return  # Keras passes the first trace more than later calls: each of these is traced for itself (measured)
     if not (_is_forward(value, owner) or (frame is not None and _is_inside_forward(frame, owner))):
         return
     module = owner.cls.module
