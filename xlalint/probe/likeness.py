@@ -17,6 +17,7 @@ from .protocol import (
     FAILS,
     GPU_FAILS,
     KINDS,
+    LOOPED,
     NESTED,
     OF_NESTED,
     OF_STATE,
@@ -40,7 +41,7 @@ BEARS_OUT: Final[dict[Effect, frozenset[str]]] = {
     Effect.TPU: frozenset((TPU_FAILS,)),
 }
 # What is seen only of what a rule speaks of.
-ONLY_OF: Final = {CHANCE: OF_CHANCE, STATE: OF_STATE, WEIGHTS: OF_WEIGHTS, NESTED: OF_NESTED}
+ONLY_OF: Final = {CHANCE: OF_CHANCE, STATE: OF_STATE, WEIGHTS: OF_WEIGHTS, NESTED: OF_NESTED, LOOPED: ""}
 EFFECTS: Final = {
     FAILS: Effect.FAILS,
     TPU_FAILS: Effect.TPU,

@@ -151,17 +151,19 @@ STATE: Final = "state"
 WEIGHTS: Final = "weights"
 # What is compiled again because of a `tf.function` inside.
 NESTED: Final = "nested"
+# That of what runs inside of a loop, which hands it such values while it runs: the loop is compiled once.
+LOOPED: Final = "loop"
 
 
 @dataclass(frozen=True)
 class Observation:
     """One thing that XLA did: its kind, where in the user's code as far as that was found, and a sentence.
 
-    `per`: for a recompilation, `value`, `shape` or NESTED, for a difference CHANCE where Python draws numbers, STATE or
-    WEIGHTS of an object that a trace keeps, for a failure SHAPES; `gradient`: seen in the gradient only; `ops`: the
-    operations that it is about, `lacking`: because they have no kernel; `sources`: where the selections by data and the
-    arrays are made from which what differs is computed; `extreme`: seen with values only that the code may not be made
-    for.
+    `per`: for a recompilation, `value`, `shape`, NESTED or LOOPED, for a difference CHANCE where Python draws
+    numbers, STATE or WEIGHTS of an object that a trace keeps, for a failure SHAPES; `gradient`: seen in the
+    gradient only; `ops`: the operations that it is about, `lacking`: because they have no kernel; `sources`: where
+    the selections by data and the arrays are made from which what differs is computed; `extreme`: seen with values
+    only that the code may not be made for.
     """
 
     kind: str

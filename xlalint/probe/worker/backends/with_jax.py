@@ -39,6 +39,7 @@ GENERATORS: tuple[type, ...] = ()
 STRATEGIES: tuple[Any, ...] = ()
 DISTRIBUTED: tuple[Any, ...] = ()
 RUNS: frozenset[CodeType] = frozenset()
+LOOPS: frozenset[CodeType] = frozenset()
 
 _COMPOSITES: Final = (sparse.BCOO,)
 

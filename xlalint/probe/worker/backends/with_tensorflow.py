@@ -14,6 +14,7 @@ import keras  # type: ignore[import-untyped]
 import numpy as np
 import tensorflow as tf  # type: ignore[import-untyped]
 from tensorflow.python.autograph.impl import api  # type: ignore[import-untyped]
+from tensorflow.python.ops import while_loop  # type: ignore[import-untyped]
 
 from .interface import Array
 from .joined_lines import keep_numbers
@@ -42,6 +43,7 @@ RUNS: frozenset[CodeType] = frozenset(
     inspect.unwrap(cls.run).__code__
     for cls in (tf.distribute.Strategy, tf.distribute.TPUStrategy, tf.distribute.OneDeviceStrategy)
 )
+LOOPS: frozenset[CodeType] = frozenset((inspect.unwrap(while_loop.while_loop).__code__,))
 TensorFunction: Final = type(tf.function(lambda: None))
 _CONVERTING: Final = api.converted_call.__code__
 

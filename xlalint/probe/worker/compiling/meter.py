@@ -16,6 +16,7 @@ from xlalint.probe.protocol import (
     GRADIENT,
     LINE,
     LOCATE,
+    LOOPED,
     TRACE,
     Call,
     Observation,
@@ -159,7 +160,10 @@ class Meter:
                 self._fails(call.error)
                 self._besides(self._program.lacking())
                 return self.outcome()
-        seen.observations += recompilations(seen.calls, self._programs, self._program.locate, self._behind)
+        again = recompilations(seen.calls, self._programs, self._program.locate, self._behind)
+        seen.observations += (
+            replace(one, per=LOOPED) if driven.looped and one.per != "shape" else one for one in again
+        )
         seen.observations += bounded_shapes(seen.calls, self._programs, self._program.locate, self._behind)
         self._diverges(expected)
         if drawn := self._drawn() if self._unlike and not self._program.random else ():

@@ -45,7 +45,7 @@ class Driven:
     the lines of the user's files that eager execution ran; `moved`: files that stand for the user's, each with that and
     the lines to subtract; `close` forgets what was imported; `found`: the inputs of each step on the way, for another
     that is to be called with the same; `extremes`: what makes, of a variant, arguments of values that it may not be
-    made for; `anew`: another object, as it is made, and the call of it.
+    made for; `anew`: another object, as it is made, and the call of it; `looped`: it runs inside of a loop.
     """
 
     call: Callable[..., Any]
@@ -66,6 +66,7 @@ class Driven:
     notes: tuple[str, ...] = ()
     extremes: Sequence[Callable[[int], Arguments]] = ()
     anew: Callable[[], tuple[Any, Callable[[], Any]]] | None = None
+    looped: bool = False
 
 
 def holds_tensors(result: Any, asked: bool) -> bool:

@@ -471,7 +471,7 @@ class _Driver:
                 if not generated:
                     raise
             else:
-                driven.how = f"{driven.how}, as `{caller.qualname}` does"
+                driven.how, driven.looped = f"{driven.how}, as `{caller.qualname}` does", call.looped
                 if call.replicas > 1:
                     driven.notes += (f"one of {call.replicas} replicas: {_APART}",)
                 return driven

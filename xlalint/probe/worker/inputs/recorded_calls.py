@@ -24,13 +24,14 @@ from .tensors import ObjectInput, RecordedInput, build, tensors_in
 @dataclass
 class RecordedCall:
     """A call that was seen: what was called, and with what; `replicas`: by how many copies of a strategy's step;
-    `kept`: what was asked to be kept of the function as it began."""
+    `kept`: what was asked to be kept of the function as it began; `looped`: a loop of the backend's ran it."""
 
     function: FunctionType
     positional: tuple[Any, ...]
     keywords: dict[str, Any]
     replicas: int = 1
     kept: Any = None
+    looped: bool = False
 
 
 def first_call(run: Callable[[], Any], matches: Callable[[CodeType], bool]) -> RecordedCall | None:
@@ -56,7 +57,8 @@ def recorded(
         if event != "call" or not traced or (call := _begun(frame, matches)) is None:
             return
         if not found or backend.is_eager():
-            found[:], traced = [replace(call, kept=keep(call.function))], not backend.is_eager()
+            kept, looped = keep(call.function), _is_looped(frame)
+            found[:], traced = [replace(call, kept=kept, looped=looped)], not backend.is_eager()
 
     before, before_in_threads = sys.getprofile(), threading.getprofile()
     threading.setprofile(called)
@@ -82,6 +84,14 @@ def _begun(frame: FrameType, matches: Callable[[CodeType], bool]) -> RecordedCal
     if not isinstance(function, FunctionType) or not matches(function.__code__):
         return None
     return RecordedCall(function, positional, keywords, backend.replicas())
+
+
+def _is_looped(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code in backend.LOOPS:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _function_of(frame: FrameType) -> FunctionType | None:
