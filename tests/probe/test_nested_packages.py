@@ -66,3 +66,20 @@ def test_it_is_imported_once(worker: Worker, project: Path) -> None:
     target = Targets().at(project / "pipe" / "data" / "kinds" / "scaled.py", "scaled")
     outcome = worker.ask(target, Plan(drive_only=True), Limits())
     assert outcome.not_run is None, outcome
+
+
+@pytest.mark.compiler
+def test_a_package_that_fails_stands_empty_around_a_file_that_does_not_need_it(worker: Worker, tmp_path: Path) -> None:
+    package = tmp_path / "older"
+    (package / "parts").mkdir(parents=True)
+    (package / "__init__.py").write_text("import keras\nkeras.no_such_name()\n")
+    (package / "parts" / "__init__.py").write_text("")
+    (package / "parts" / "sizes.py").write_text("SIZE = 3.0\n")
+    (package / "parts" / "scaled.py").write_text("from .sizes import SIZE\ndef scaled(x):\n    return x * SIZE\n")
+    (package / "fails.py").write_text("def scaled(x):\n    return x\nraise LookupError('its own')\n")
+    outcome = worker.ask(Targets().at(package / "parts" / "scaled.py", "scaled"), Plan(gradients=False), Limits())
+    assert outcome.not_run is None, outcome
+    [note] = [one for one in outcome.notes if one.startswith("imported without what its packages do")]
+    assert "no_such_name" in note
+    other = worker.ask(Targets().at(package / "fails.py", "scaled"), Plan(drive_only=True), Limits())
+    assert "its own" in (other.not_run or "")

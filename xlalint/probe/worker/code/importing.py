@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.machinery
 import importlib.util
 import os
 import sys
@@ -27,7 +28,8 @@ class LoadError(Exception):
 @dataclass
 class Loaded:
     """An imported file, and what it takes to forget it; `ended`: what ended it before its end, if something did;
-    `without`: the packages that are not installed, and stood empty for what it names of them."""
+    `without`: the packages that are not installed, and stood empty for what it names of them; `bare`: what its package
+    ended with, where it stands there empty."""
 
     module: ModuleType
     _before: frozenset[str] = frozenset()
@@ -35,6 +37,15 @@ class Loaded:
     _path: tuple[str, ...] = ()  # what was put before `sys.path`
     ended: str = ""
     without: tuple[str, ...] = ()
+    bare: str = ""
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What is to be said of its import."""
+        if self.ended:
+            yield f"its file fails with {self.ended}; the code before that was run"
+        if self.bare:
+            yield f"imported without what its packages do, which fail with {self.bare}"
 
     def close(self) -> None:
         """Forget a file that is in no package, with what it imported from its folders: it is read again next time."""
@@ -64,9 +75,9 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
         if "." in name or path.name == "__init__.py":
             try:
                 member, without = imported_without(lambda: _member(name, path, root), near)
-            except ImportError as error:
-                if "partially initialized" not in str(error):
-                    raise
+            except Exception as error:  # of any kind: a package may be for older ones than are there
+                if not isinstance(error, ImportError) or "partially initialized" not in str(error):
+                    return _without_packages(name, path, root, near, folders, error)
                 # Modules that import each other work in the order that their package imports them in.
                 member, without = imported_without(lambda: _member(name, path, root), near)
             flags.use_defaults(project_of(path))
@@ -135,6 +146,28 @@ def _member(name: str, path: Path, root: Path) -> ModuleType:
     if not _is_from(module, path):
         raise ImportError(f"`{name}` is imported from {getattr(module, '__file__', 'elsewhere')}")
     return module
+
+
+def _without_packages(
+    name: str, path: Path, root: Path, near: Sequence[Path], folders: tuple[str, ...], error: Exception
+) -> Loaded:
+    """A file in a package that ends with an error while it is imported: without what its packages do. Raises that error
+    where the file itself raises it, or needs more of them."""
+    held = {one: sys.modules.pop(one) for one in [*sys.modules] if one == name or one in _parents(name)}
+    for parent in reversed([*_parents(name)]):
+        folder = root.joinpath(*parent.split("."))
+        spec = importlib.machinery.ModuleSpec(parent, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        sys.modules[parent] = importlib.util.module_from_spec(spec)
+    try:
+        member, without = imported_without(lambda: importlib.import_module(name), near)
+    except Exception as further:
+        for parent in _parents(name):
+            sys.modules.pop(parent, None)
+        sys.modules.update(held)
+        raise error from further
+    flags.use_defaults(project_of(path))
+    return Loaded(member, _path=folders, without=without, bare=f"{type(error).__name__}: {first_line(error)}")
 
 
 def _parents(name: str) -> Iterator[str]:

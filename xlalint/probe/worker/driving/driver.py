@@ -85,8 +85,7 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
         stack.callback(driver.close)
         driven = driver.driven()
         driven.moved = moved
-        ended = dict.fromkeys(one.ended for one in (loaded, *driver.others) if one.ended)
-        driven.notes += tuple(f"its file fails with {error}; the code before that was run" for error in ended)
+        driven.notes += tuple(dict.fromkeys(note for one in (loaded, *driver.others) for note in one.notes))
         without = dict.fromkeys(name for one in (loaded, *driver.others) for name in one.without)
         if without:
             named = ", ".join(f"`{name}`" for name in without)
