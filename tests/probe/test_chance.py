@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xlalint.probe.process import Limits, Worker
-from xlalint.probe.protocol import CHANCE, DIVERGES, Plan
+from xlalint.probe.protocol import CHANCE, DIVERGES, FAILS, Plan
 from xlalint.probe.target import Given, Target
 
 CODE = """\
@@ -77,3 +77,38 @@ def test_what_is_drawn_leads_elsewhere_in_further_calls(worker: Worker, tmp_path
     assert found.how.endswith("image: f32[4, 4, 3]")  # as the branch needs it which the first call does not take
     assert [(one.spots[0].line) for one in found.observations if one.per == CHANCE] == [8], found.observations
     assert not [one for one in found.observations if one.kind == DIVERGES and one.per != CHANCE]
+
+
+_GRAPHS = """\
+import tensorflow as tf
+
+tf.compat.v1.disable_eager_execution()
+
+def doubled(x):
+    return tf.unique_with_counts(x)[0] * 2.0
+"""
+_ONCE = """\
+import tensorflow as tf
+
+CALLS = []
+
+class Once(tf.keras.layers.Layer):
+    def call(self, x):
+        CALLS.append(1)
+        if len(CALLS) > 1:
+            raise ValueError("once only")
+        return x * 2.0
+"""
+
+
+@pytest.mark.compiler
+def test_what_a_program_leaves_behind(worker: Worker, tmp_path: Path) -> None:
+    for name, text in (("graphs.py", _GRAPHS), ("once.py", _ONCE)):
+        (tmp_path / name).write_text(text)
+    for _ in range(2):
+        target = Target(str(tmp_path / "graphs.py"), "doubled", roots=(str(tmp_path),))
+        found = worker.ask(target, Plan(gradients=False), Limits())
+        assert found.not_run is None, found
+        assert [one.spots[0].line for one in found.observations if one.kind == FAILS] == [6]
+    found = worker.ask(Target(str(tmp_path / "once.py"), "Once", roots=(str(tmp_path),)), Plan(), Limits())
+    assert found.not_run == "the eager call raises ValueError: once only"

@@ -14,6 +14,7 @@ import keras  # type: ignore[import-untyped]
 import numpy as np
 import tensorflow as tf  # type: ignore[import-untyped]
 from tensorflow.python.autograph.impl import api  # type: ignore[import-untyped]
+from tensorflow.python.eager import context  # type: ignore[import-untyped]
 from tensorflow.python.ops import while_loop  # type: ignore[import-untyped]
 
 from .interface import Array
@@ -81,7 +82,10 @@ def forget_earlier() -> None:
 
 @contextmanager
 def eager_execution() -> Iterator[None]:
-    """See `Backend`. It may be asked for inside of another."""
+    """See `Backend`. It may be asked for inside of another. A program for graphs may have switched it off for good."""
+    if not tf.executing_eagerly() and not tf.inside_function():
+        context.default_execution_mode = context.EAGER_MODE
+        context.context()._thread_local_data.is_eager = True
     before = tf.config.functions_run_eagerly()
     tf.config.run_functions_eagerly(True)
     try:

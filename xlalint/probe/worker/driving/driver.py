@@ -87,8 +87,7 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
         driven.moved = moved
         driven.notes += tuple(dict.fromkeys(note for one in (loaded, *driver.others) for note in one.notes))
         without = dict.fromkeys(name for one in (loaded, *driver.others) for name in one.without)
-        if without:
-            named = ", ".join(f"`{name}`" for name in without)
+        if named := ", ".join(f"`{name}`" for name in without):
             driven.notes += (f"imported without {named}: not installed, and nothing of it runs here",)
         if lacking():
             driven.notes += ("its pretrained weights are not there: it is run with those that it is made with",)
@@ -350,7 +349,10 @@ class _Driver:
     def _finished(self, harness: Harness, solution: Solution) -> Driven:
         self.note("build")
         with backend.eager_execution():
-            called = harness.ready(solution)
+            try:
+                called = harness.ready(solution)
+            except Exception as error:  # by chance, say
+                raise NotDrivenError(f"the eager call raises {described(error)}") from error
             if self._has_strategies and (replicas := self._replicas(called, solution)) > 1:
                 raise NotDrivenError(f"it runs {replicas} replicas: {_APART}; the step that they run is compiled")
         assert harness.search is not None
