@@ -117,11 +117,12 @@ def _uses_scope(step: SetupCall) -> bool:
 
 
 def _makes_something(step: SetupCall) -> bool:
-    """Whether the block that a scope is entered for calls anything; where no block shows that, it may."""
-    around = step.location.unit.around(step.node)
+    """Whether the block that a scope is entered for calls anything; where no block shows that, it may, unless nothing
+    enters it."""
+    around = [*step.location.unit.around(step.node)]
     block = next((node for node in around if isinstance(node, cst.With)), None)
     if block is None or not any(item.item is step.node for item in block.items):
-        return True
+        return not _is_dropped(step, around)
     pending: list[cst.CSTNode] = [block.body]
     while pending:
         node = pending.pop()
@@ -130,6 +131,24 @@ def _makes_something(step: SetupCall) -> bool:
         if not isinstance(node, cst.FunctionDef | cst.Lambda):
             pending += node.children
     return False
+
+
+def _is_dropped(step: SetupCall, around: Sequence[cst.CSTNode]) -> bool:
+    """Whether nothing enters a scope that a statement makes: it stands alone, or has a name that nothing reads."""
+    match around:
+        case [cst.Expr(), *_]:
+            return True
+        case [cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]), *_]:
+            function = step.location.unit.function_around(step.node)
+            if function is None:  # a name of the module, which functions may read, in other files too
+                return False
+            nodes = [*cst.within(function)]
+            other = [node.target for node in nodes if isinstance(node, cst.AssignTarget)]
+            other += [node.attr for node in nodes if isinstance(node, cst.Attribute)]
+            called_so = (node for node in nodes if isinstance(node, cst.Name) and node.value == name)
+            return all(any(node is one for one in other) for node in called_so)
+        case _:
+            return False
 
 
 def _trains_outside(step: SetupCall) -> bool:

@@ -15,10 +15,10 @@ from xlalint.analysis.library.optimizers import has_state
 from xlalint.analysis.library.strategies import is_tpu, making_of
 from xlalint.fixes.quoted import brief
 from xlalint.fixes.scopes import in_scope
-from xlalint.linter.rule import Draft, DraftNote, Effect, Severity
+from xlalint.linter.rule import Draft, DraftNote, Effect, Severity, Told
 
 from ._sides import are_opposite, sides
-from ._strategies import RUNNING, is_the_same, made_near, method_of, model_strategy, name_of, strategy_in
+from ._strategies import RUNNING, is_of_gpus, is_the_same, made_near, method_of, model_strategy, name_of, strategy_in
 
 
 def about_model(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
@@ -153,25 +153,32 @@ def about_counters(step: SetupCall) -> Iterator[Draft]:
     made = (
         making_of(step.owner) if step.owner is not None and kind_of(step.api.rpartition(".")[0]) == "metric" else None
     )
-    if strategy is None or not is_tpu(strategy) or made is None or made.scope is not None:
+    if strategy is None or made is None or made.scope is not None:
         return
+    sure = step.keras_is_known
+    raised = "" if sure else ": on a TPU, Keras 2 raises an error, and Keras 3 keeps one count for all replicas"
     draft = _draft(made, strategy, f"this metric counts in a step of `{name_of(strategy)}`", step.location)
-    if step.keras == 2 and step.keras_is_known:
-        yield draft
-    else:
-        raised = "" if step.keras_is_known else ": Keras 2 raises an error, Keras 3 keeps one count for all replicas"
-        yield replace(draft, message=draft.message + raised, at_most=Severity.WARNING)
+    draft = replace(draft, message=draft.message + raised)
+    yield from _on_tpu(draft, strategy, draft.at_most if sure and step.keras == 2 else Severity.WARNING)
 
 
 def about_variable(event: ShareVariable) -> Iterator[Draft]:
     """A variable or a `tf.Module` from outside of the scope, which all replicas share."""
     strategy = strategy_in(event.context.scope)
-    if strategy is None or not is_tpu(strategy):
+    if strategy is None:
         return
     what = "this variable is assigned to" if event.assigned else "the weights of this module are used"
     draft = _draft(event.made, strategy, f"{what} in a step of `{name_of(strategy)}`", event.location)
     message = f"{draft.message}, so that the replicas have no copies of their own"
-    yield replace(draft, message=message, at_most=Severity.WARNING)
+    yield from _on_tpu(replace(draft, message=message), strategy, Severity.WARNING)
+
+
+def _on_tpu(draft: Draft, strategy: ApiObject, at_most: Severity) -> Iterator[Draft]:
+    """What only a TPU minds: under a strategy of GPUs, what its target does."""
+    if is_tpu(strategy):
+        yield replace(draft, at_most=at_most)
+    elif is_of_gpus(strategy):
+        yield replace(draft, effect=Effect.TPU, at_most=at_most, told=Told.FOR_TPU_ALONE)
 
 
 def _draft(made: Creation, strategy: ApiObject, message: str, used: Location) -> Draft:

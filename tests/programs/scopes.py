@@ -65,6 +65,27 @@ class Dense(tf.Module):
 """
 
 WITH_MISTAKES: Final[dict[str, Program]] = {
+    "a scope with a name that nothing enters": f"""{VM.partition("strategy =")[0]}
+def main():
+    strategy = tf.distribute.TPUStrategy(resolver)  # finds XLA512
+    scope = strategy.scope()
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+
+main()
+""",
+    "a scope that nothing enters": f"""{VM.partition("strategy =")[0]}
+strategy = tf.distribute.TPUStrategy(resolver)  # finds XLA512
+
+def main():
+    strategy.scope()
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+
+main()
+""",
     "metrics and variables outside of the scope": f"""{VM}{MODULES}
 mean = tf.keras.metrics.Mean()  # finds XLA502
 accuracy = tf.keras.metrics.SparseCategoricalAccuracy()  # finds XLA502
@@ -202,6 +223,39 @@ def main(counts):
     return train
 
 main("--count" in sys.argv)(iter(strategy.experimental_distribute_dataset(tf.data.Dataset.range(8).batch(8))))
+""",
+    "a scope with a name, entered by a method": f"""{VM}
+scope = strategy.scope()
+
+def build():
+    return tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+
+class Trainer:
+    def run(self):
+        with scope:
+            self.model = build()
+            self.model.compile("adam", "mse")
+        self.model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+
+Trainer().run()
+""",
+    "a scope with a name, entered later": f"""{VM}
+scope = strategy.scope()
+with scope:
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+    "a scope with a name, passed on": f"""{VM}
+import models
+
+def main():
+    scope = strategy.scope()
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    models.compile(model, scope)
+    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+
+main()
 """,
     "metrics and variables in the scope": f"""{VM}{MODULES}
 with strategy.scope():

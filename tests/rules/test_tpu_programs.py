@@ -109,6 +109,17 @@ def test_what_a_model_holds_is_created_where_the_model_is(tmp_path: Path, creati
     assert [one.code for one in report.findings] == found
 
 
+@pytest.mark.parametrize(("target", "found"), [("tpu", ["XLA502", "XLA502"]), (None, [])])
+def test_what_the_gpus_share_is_told_where_it_moves_to_a_tpu(
+    tmp_path: Path, target: str | None, found: list[str]
+) -> None:
+    program = scopes.CLEAN["variables that the GPUs of one machine share"]
+    assert isinstance(program, str)
+    (tmp_path / "train.py").write_text(program)
+    report = check([tmp_path], Settings(target=target))
+    assert [one.code for one in report.findings if one.code == "XLA502"] == found
+
+
 KEEPER: Final = """\
 import tensorflow as tf
 
