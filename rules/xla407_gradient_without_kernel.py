@@ -38,7 +38,8 @@ Shown only: you decide what to compile, and where no gradient is needed.
 - https://www.tensorflow.org/xla/known_issues
 """
 
-from collections.abc import Iterator
+import builtins
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -69,6 +70,7 @@ from xlalint.syntax import nodes as cst
 from ._gradients import GRADIENTS, LoopsUnderGradients, is_stopped, note_of
 from ._kernels import case_of, fact_of, names_without_gradient
 
+_NEAREST: Final = "ResizeNearestNeighborGrad"
 _LAYER: Final = """
 import keras
 
@@ -243,6 +245,28 @@ def f(x):
             why="the first that the model does, before anything that is trained",
         ),
         Good(
+            """
+@tf.function(jit_compile=True)
+def f(x, labels):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        labels = tf.image.resize(tf.cast(labels, tf.float32), [4, 4], method="nearest")
+        y = tf.reduce_sum((x - labels) ** 2)
+    return tape.gradient(y, x)
+""",
+            inputs=("f32[2, 4, 4, 3]", "i32[2, 8, 8, 3]"),
+            why="no gradient is taken of labels",
+        ),
+        Good(
+            f"""{_LAYER}
+    def call(self, x):
+        empty = tf.cast(tf.equal(tf.reduce_sum(x, -1, keepdims=True), 0.0), x.dtype)
+        return self.second(self.first(x)) * tf.image.resize(empty, [4, 4], method="nearest")
+{_FIT}""",
+            Runs(),
+            why="nor of a mask",
+        ),
+        Good(
             f"""{_LAYER}
     def call(self, x):
         first = self.first(x)
@@ -320,7 +344,13 @@ def f(x):
             case _:
                 return
         for call, gradient in pairs:
-            yield self._draft(call, note_of(gradient))
+            if not self._resizes(call) or _is_computed(call):
+                yield self._draft(call, note_of(gradient))
+
+    def _resizes(self, call: ApiCall) -> bool:
+        """Whether it is a resize by the nearest pixel, which labels and masks see more often than what is trained."""
+        case = self._case(call)
+        return case is not None and _NEAREST in case.gradient_missing
 
     def _fails(self, event: ApiCall) -> bool:
         case = self._case(event)
@@ -354,24 +384,52 @@ def f(x):
 
 
 def _is_computed(call: ApiCall) -> bool:
-    """Whether a call in a layer or model gets what a function or layer made there, and not what it is passed itself:
-    nothing may be trained before that."""
+    """Whether a call gets what a layer, or another function of the program, made there, or what a tape watches: labels
+    and masks are resized as well, and nothing is trained before what a layer is passed itself."""
     unit = call.location.unit
     given = call.node.args[0].value if isinstance(call.node, cst.Call) and call.node.args else None
     function = unit.function_around(call.node)
-    if isinstance(given, cst.Name) and function is not None:
-        assigned = (
-            node.value
-            for node in cst.within(function)
-            if isinstance(node, cst.Assign)
-            and given.value in {name for one in node.targets for name in cst.names_in(one.target)}
-        )
-        return any(_has_call(value) for value in assigned if value is not call.node)
-    return given is not None and _has_call(given)
+    if given is None or function is None:
+        return False
+    bound: dict[str, list[cst.BaseExpression]] = {}
+    own = {part.name.value for part in cst.within(function.params) if isinstance(part, cst.Param)}
+    for node in cst.within(function):
+        if isinstance(node, cst.Assign) and node.value is not call.node:
+            for name in (name for one in node.targets for name in cst.names_in(one.target)):
+                bound.setdefault(name, []).append(node.value)
+    pending, seen = [given], set[str]()
+    while pending:
+        for part in cst.within(pending.pop()):
+            match part:
+                case cst.Call(func=func) if part is not call.node and _is_of_program(func, own | bound.keys()):
+                    return True
+                case cst.Name(value=name) if name not in seen:
+                    seen.add(name)
+                    pending += bound.get(name, ())
+    return any(_watches(node, seen) for node in cst.within(function))
 
 
-def _has_call(node: cst.CSTNode) -> bool:
-    return any(isinstance(part, cst.Call) for part in cst.within(node))
+def _is_of_program(callee: cst.BaseExpression, names: Collection[str]) -> bool:
+    """Whether what is called is no function of a library: `self.dense(x)`, `layer(x)`, `Dense(3)(x)`."""
+    match callee:
+        case cst.Call():
+            return True
+        case cst.Name(value=name):
+            return not hasattr(builtins, name)
+        case cst.Attribute(value=cst.Name(value=owner)):
+            return owner in names
+        case cst.Attribute(value=owner) | cst.Subscript(value=owner):
+            return _is_of_program(owner, names)
+        case _:
+            return False
+
+
+def _watches(node: cst.CSTNode, names: Collection[str]) -> bool:
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name("watch")), args=[cst.Arg(value=cst.Name(value=watched))]):
+            return watched in names
+        case _:
+            return False
 
 
 def _on_tpu(case: Case) -> OnTpu | None:
