@@ -64,6 +64,21 @@ class Dense(tf.Module):
         return tf.matmul(x, self.w)
 """
 
+COUNTING: Final = """
+    def step(x):
+        if steps is not None:
+            steps.assign_add(1)
+        return tf.reduce_sum(x)
+
+    @tf.function
+    def train(iterator):
+        return strategy.run(step, args=(next(iterator),))
+
+    return train
+
+main("--count" in sys.argv)(iter(strategy.experimental_distribute_dataset(tf.data.Dataset.range(8).batch(8))))
+"""
+
 WITH_MISTAKES: Final[dict[str, Program]] = {
     "a scope with a name that nothing enters": f"""{VM.partition("strategy =")[0]}
 def main():
@@ -188,20 +203,7 @@ make().fit(tf.ones([8, 3]), tf.ones([8, 1]))
 {VM}
 def main(counts):
     steps = tf.Variable(0, dtype=tf.int64) if counts else None  # finds XLA502
-
-    def step(x):
-        if steps is not None:
-            steps.assign_add(1)
-        return tf.reduce_sum(x)
-
-    @tf.function
-    def train(iterator):
-        return strategy.run(step, args=(next(iterator),))
-
-    return train
-
-main("--count" in sys.argv)(iter(strategy.experimental_distribute_dataset(tf.data.Dataset.range(8).batch(8))))
-""",
+{COUNTING}""",
 }
 
 CLEAN: Final[dict[str, Program]] = {
@@ -210,20 +212,7 @@ CLEAN: Final[dict[str, Program]] = {
 def main(counts):
     with strategy.scope():
         steps = tf.Variable(0, dtype=tf.int64) if counts else None
-
-    def step(x):
-        if steps is not None:
-            steps.assign_add(1)
-        return tf.reduce_sum(x)
-
-    @tf.function
-    def train(iterator):
-        return strategy.run(step, args=(next(iterator),))
-
-    return train
-
-main("--count" in sys.argv)(iter(strategy.experimental_distribute_dataset(tf.data.Dataset.range(8).batch(8))))
-""",
+{COUNTING}""",
     "a scope with a name, entered by a method": f"""{VM}
 scope = strategy.scope()
 

@@ -29,7 +29,9 @@ def gathered(node: cst.Subscript, axis: int, tf: str = "tf") -> str | None:
     match node.slice[axis].slice:
         case cst.Index(cst.BaseExpression() as position) if along is not None:
             return f"{tf}.gather({x}, {plain(position)}{along})"
-        case cst.Slice(lower=cst.BaseExpression() as start) as cut if along is not None and (width := _width(cut)):
+        case cst.Slice(lower=cst.BaseExpression() as start) as cut if along is not None and (
+            width := cst.width_of(cut)
+        ):
             return f"{tf}.gather({x}, {tf}.cast({plain(start)}, {tf}.int32) + {tf}.range({plain(width)}){along})"
         case cst.Index() if all(map(_is_point, others)):
             return f"{tf}.gather_nd({x}, {tf}.stack([{', '.join(plain(_index(each)) for each in node.slice)}]))"
@@ -75,19 +77,6 @@ def _along(node: cst.Subscript, axis: int) -> str | None:
     if _is_ellipsis(others[0]) and axis == len(others) and all(map(_everything, others[1:])):
         return ", axis=-1"
     return None
-
-
-def _width(window: cst.Slice) -> cst.BaseExpression | None:
-    """`n` of `[i : i + n]`."""
-    match window:
-        case cst.Slice(
-            lower=cst.BaseExpression() as lower,
-            upper=cst.BinaryOperation(left=left, operator=cst.Add(), right=width),
-            step=None,
-        ) if left.deep_equals(lower):
-            return width
-        case _:
-            return None
 
 
 def _counts_from_the_start(location: Location, position: cst.BaseExpression, tf: str) -> bool:

@@ -57,6 +57,19 @@ def names_in(target: CSTNode) -> Iterator[str]:  # noqa: F405
                 yield from names_in(element.value)
 
 
+def width_of(window: Slice) -> BaseExpression | None:  # noqa: F405
+    """`n` of `[i : i + n]`, a window that moves; None of other slices."""
+    match window:
+        case Slice(  # noqa: F405
+            lower=BaseExpression() as lower,  # noqa: F405
+            upper=BinaryOperation(left=left, operator=Add(), right=width),  # noqa: F405
+            step=None,
+        ) if left.deep_equals(lower):
+            return width
+        case _:
+            return None
+
+
 def sign_of(operator: BaseOperator) -> str:
     """An operator as it is written."""
     return Module([]).code_for_node(operator).strip()  # noqa: F405

@@ -145,7 +145,7 @@ class Subscripts(Interpreter):
             if self._rests[element]:
                 step = Static(varies=(Variation("counter", Location(frame.unit, element), detail=STEPS),))
                 return Slice(step, step, None)
-        length = _length_of_window(element)
+        length = cst.width_of(element)
         lower, upper, stride = bounds
         return Slice(lower, upper, stride, None if length is None else self.evaluate(frame, length))
 
@@ -413,16 +413,3 @@ def _names_this_module(node: cst.Subscript) -> bool:
             return True
         case _:
             return False
-
-
-def _length_of_window(piece: cst.Slice) -> cst.BaseExpression | None:
-    """What is added in `x[i:i + length]`."""
-    match piece:
-        case cst.Slice(
-            lower=cst.BaseExpression() as lower,
-            upper=cst.BinaryOperation(left=left, operator=cst.Add(), right=length),
-            step=None,
-        ) if left.deep_equals(lower):
-            return length
-        case _:
-            return None
