@@ -4,7 +4,8 @@
 Reports calls that create a `tf.complex128` tensor (or `np.complex128`, `"complex128"`) in a function that
 `TPUStrategy.run` compiles, or in the `call` or step of a model created in the scope of a TPU strategy. With the setting
 `target = "tpu"`, reports them in all compiled code. Reports as well that a program for a TPU tells Keras to compute in
-float64, by `set_floatx` or a policy for all layers.
+float64, by `set_floatx` or a policy for all layers, or by the `dtype` of dense, convolutional, recurrent and attention
+layers (the first one, with the others beside it).
 
 ## What XLA does
 Measured with the TPU compiler (TensorFlow 2.20): `tf.cast(x, tf.complex128)`, `tf.constant(1j, tf.complex128)` whether
@@ -59,6 +60,7 @@ from xlalint.analysis.library.strategies import (
     FLOATX,
     POLICIES,
     asks_for_complex128,
+    computes_in_float64,
     is_tpu,
     making_of,
     places_softly,
@@ -66,7 +68,20 @@ from xlalint.analysis.library.strategies import (
 from xlalint.fixes import rewrite
 from xlalint.fixes.names import Names
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, Safety, Severity, Told, TpuOutcome
+from xlalint.linter.rule import (
+    ApiCall,
+    Bad,
+    Compiles,
+    Draft,
+    DraftNote,
+    Effect,
+    Good,
+    Rule,
+    Safety,
+    Severity,
+    Told,
+    TpuOutcome,
+)
 from xlalint.syntax import nodes as cst
 
 from ._names import names
@@ -80,6 +95,9 @@ tf.tpu.experimental.initialize_tpu_system(resolver)
 strategy = tf.distribute.TPUStrategy(resolver)
 """
 NEEDED: Final = "it needs a TPU"
+_WIDE: Final = "a TPU computes with 32 bits, and makes several such numbers of one of float64"
+_NARROW: Final = "compute in float32, and cast where the digits are needed"
+_NOTED: Final = 8  # further layers of a program that are named
 _FLOAT64: Final = Static("float64")
 CALLED_BY_KERAS: Final = ("call", "train_step", "test_step", "predict_step")
 RUN: Final = """
@@ -244,8 +262,31 @@ with strategy.scope():
             severity=Severity.WARNING,
             why=NEEDED,
         ),
+        Bad(
+            """
+inputs = tf.keras.Input([1])
+hidden = tf.keras.layers.Dense(8, activation="tanh", dtype=tf.float64)(inputs)
+model = tf.keras.Model(inputs, tf.keras.layers.Dense(1, dtype="float64")(hidden))
+""",
+            ['tf.keras.layers.Dense(8, activation="tanh", dtype=tf.float64)'],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            help="float32",
+            target="tpu",
+            why=NEEDED,
+        ),
     )
     good = (
+        Good(
+            """
+inputs = tf.keras.Input([1], dtype="float64")
+model = tf.keras.Model(inputs, tf.keras.layers.Dense(1)(tf.keras.layers.Softmax(dtype="float32")(inputs)))
+""",
+            None,
+            target="tpu",
+            why="Keras casts the input to what a layer computes in, which is float32",
+        ),
         Good('tf.keras.backend.set_floatx("float64")\n', None, why="nobody says that a TPU is to run it"),
         Good(f'{TPU}\ntf.keras.backend.set_floatx("float32")\n', None, why="what a TPU computes in"),
         Good(
@@ -313,13 +354,25 @@ def _in_float64(steps: Sequence[SetupCall]) -> Iterator[Draft]:
     for step in steps:
         if (step.api == FLOATX or step.api in POLICIES) and _dtype_for_all(step) == _FLOAT64:
             yield Draft(
-                f"`{brief(step.node)}`: a TPU computes with 32 bits, and makes several such numbers of one of float64",
+                f"`{brief(step.node)}`: {_WIDE}",
                 Effect.TPU,
-                "compute in float32, and cast where the digits are needed",
+                _NARROW,
                 location=step.location,
                 at_most=Severity.WARNING,
                 told=told_on_tpu(steps),
             )
+    layers = dict.fromkeys(step.location for step in steps if computes_in_float64(step.arguments, step.result))
+    if layers:
+        first, *others = layers
+        yield Draft(
+            f"`{brief(first.node)}`: {_WIDE}",
+            Effect.TPU,
+            _NARROW,
+            location=first,
+            at_most=Severity.WARNING,
+            told=told_on_tpu(steps),
+            notes=tuple(DraftNote(other, "this layer, too") for other in others[:_NOTED]),
+        )
 
 
 def _dtype_for_all(step: SetupCall) -> Value | None:

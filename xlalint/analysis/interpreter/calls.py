@@ -54,6 +54,7 @@ from ..library.refusing_layers import after_own_layer, is_refused
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
+    computes_in_float64,
     passes_strategy,
     sets_up,
     strictest,
@@ -214,7 +215,7 @@ class Calls(Interpreter):
                 self.show(frame, Shows.TAPE, node, f"`{name}`")
         frame.summary.evaluates |= measures(name)
         told = self.strategies and (passes_strategy(bound) or (compiled and asks_for_complex128(bound, result)))
-        if told or sets_up(name):
+        if told or sets_up(name) or computes_in_float64(bound, result):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
         report_bounded(self, frame, bound, node, name)
         if self.project.files.jax and compiled and name.startswith("tf."):

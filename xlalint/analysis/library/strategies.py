@@ -132,6 +132,10 @@ _METHODS: Final[Mapping[str, frozenset[str]]] = {
         )
     ),
 }
+# Layers whose time goes into products of matrices.
+_LAYERS_OF_PRODUCTS: Final = re.compile(
+    r"keras\.layers\.(\w*Dense|\w*Conv\w+|\w*Attention|LSTM|GRU|SimpleRNN|LSTMCell|GRUCell|SimpleRNNCell)"
+)
 # Methods of objects of other libraries, known by their names alone.
 OF_OTHERS: Final = frozenset(("to_tf_dataset", "prepare_tf_dataset"))
 
@@ -193,6 +197,18 @@ def sets_clustering(variable: Value | None, value: Value | None) -> bool:
 def asks_for_complex128(arguments: Mapping[str, Value], result: Value) -> bool:
     """Whether a call is told to make a tensor of complex128."""
     return isinstance(result, Tensor) and any(map(_is_complex128, arguments.values()))
+
+
+def computes_in_float64(arguments: Mapping[str, Value], result: Value) -> bool:
+    """Whether a call makes a layer of Keras that is told to compute in float64."""
+    dtype = arguments.get("dtype")
+    if dtype is None or not isinstance(result, ApiObject) or _LAYERS_OF_PRODUCTS.fullmatch(result.api) is None:
+        return False
+    match dtype:
+        case Api("tf.float64" | "tf.double" | "np.float64" | "np.double") | Static("float64"):
+            return True
+        case _:
+            return False
 
 
 def _is_complex128(value: Value) -> bool:
