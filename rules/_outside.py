@@ -87,7 +87,7 @@ def about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dra
         case "compile":
             strategy = model_strategy(step) or strategy_in(step.context.scope)
             optimizer = step.arguments.get("optimizer", Static("rmsprop"))
-        case "apply" | "apply_gradients" | "minimize" if step.context.scope is not None and step.context.scope.replica:
+        case "apply" | "apply_gradients" | "minimize" if step.context.in_replica:
             strategy = strategy_in(step.context.scope)
             optimizer = step.owner or step.result
         case _:

@@ -362,7 +362,7 @@ def _around_run(event: SetupCall, strategy: ApiObject) -> Iterator[Draft]:
     """A compiled function that calls `strategy.run`."""
     if event.context.kind is not ContextKind.XLA or not distributes(strategy) or "MultiWorker" in strategy.api:
         return
-    if event.context.scope is not None and event.context.scope.replica:
+    if event.context.in_replica:
         return
     if event.context.eager:  # nobody asks for that but the target, and whoever moves there takes its strategy
         return

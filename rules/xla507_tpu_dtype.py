@@ -344,8 +344,7 @@ print(tf.cast(1, tf.complex128))
                     if asks_for_complex128(step.arguments, step.result) and _on_tpu(step, models):
                         yield _draft(step)
             case ApiCall(arguments=arguments, result=result) if asks_for_complex128(arguments, result):
-                scope = event.context.scope
-                if event.context.kind is ContextKind.XLA and (scope is None or not scope.replica):
+                if event.context.kind is ContextKind.XLA and not event.context.in_replica:
                     yield replace(_draft(event), told=Told.FOR_TPU_ALONE)
 
 

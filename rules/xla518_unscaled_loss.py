@@ -228,7 +228,7 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
                 for cls, strategy in self._models:
                     yield from self._trained(cls, strategy)
                 for step in steps:
-                    if method_of(step) in OPTIMIZES and step.context.scope is not None and step.context.scope.replica:
+                    if method_of(step) in OPTIMIZES and step.context.in_replica:
                         yield from self._applied(step.node, step.location.unit, strategy_in(step.context.scope))
 
     def _trained(self, cls: Class, strategy: ApiObject | None) -> Iterator[Draft]:

@@ -115,7 +115,7 @@ class _Steps:
     def _step(self, location: Location, callee: Summary) -> _Step | None:
         """The step that a call of a `tf.function` is, if it gives an optimizer its variables."""
         made, context, function = callee.traced_apart, callee.context, callee.function
-        replica = context.scope is not None and context.scope.replica
+        replica = context.in_replica
         if made is None or function is None or not context.becomes_graph or context.by_keras or replica:
             return None
         if not _is_one(made, function, location):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Final
 
 from ...sources.testing import is_of_tests
 from ...syntax import nodes as cst
@@ -13,9 +14,11 @@ from ..interpreter.contexts import HOST, CallPath, ContextKind
 from ..interpreter.events import CompiledEntry, Event, Program, Setup, SetupCall, TakeGradients
 from ..interpreter.frames import Act, Summary
 from ..library.strategies import TRAINING, making_of
+from ..program.trainer_steps import STEPS
 from ..record import replace
 from .host_loops import loops_of_steps
 
+_APART: Final = ("__init__", *STEPS)  # what is entered by itself
 MOST_AT_A_PLACE = 8  # calls of one place that are told apart: what a hundred callers pass is no longer read
 
 
@@ -93,7 +96,7 @@ def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]])
     by_file: dict[str, _Reached] = {}
     apart: dict[object, list[Summary]] = {}
     for root in roots:
-        if root.function is not None and (root.context.pipeline or root.function.name == "__init__"):
+        if root.function is not None and (root.context.pipeline or root.function.name in _APART):
             apart.setdefault(root.function.identity, []).append(root)
     for root in roots:
         if (path := _file_of(root)) is not None:
@@ -132,8 +135,8 @@ def _reach(
     apart: Mapping[object, Sequence[Summary]],
     reached: _Reached,
 ) -> None:
-    """Add what the code of a root leads to; `apart`: what pipelines and constructors run, by the identities of their
-    functions."""
+    """Add what the code of a root leads to; `apart`: what pipelines, constructors and Keras run, by the identities of
+    their functions."""
     pending, seen = [root], {root}
     while pending:
         summary = pending.pop()
@@ -144,8 +147,7 @@ def _reach(
             if isinstance(event, TakeGradients) and summary.trains:
                 reached.taped = reached.taped or event.location
             if isinstance(event, SetupCall):
-                scope = event.context.scope
-                of_place = reached.calls.setdefault((event.location.node, scope is not None and scope.replica), [])
+                of_place = reached.calls.setdefault((event.location.node, event.context.in_replica), [])
                 if len(of_place) < MOST_AT_A_PLACE and not any(_is_alike(event, other) for other in of_place):
                     of_place.append(event)
                 made = making_of(event.owner) if event.owner is not None else None

@@ -109,7 +109,7 @@ def _is_step(summary: Summary) -> bool:
 
 def _is_replicas(summary: Summary) -> bool:
     """Whether a strategy runs it on each device."""
-    return summary.context.scope is not None and summary.context.scope.replica
+    return summary.context.in_replica
 
 
 def _measures(function: Function | None) -> bool:

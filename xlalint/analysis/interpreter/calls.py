@@ -54,7 +54,7 @@ from ..library.refusing_layers import after_own_layer, is_refused
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
-    computes_in_float64,
+    is_of_devices,
     passes_strategy,
     sets_up,
     strictest,
@@ -215,7 +215,7 @@ class Calls(Interpreter):
                 self.show(frame, Shows.TAPE, node, f"`{name}`")
         frame.summary.evaluates |= measures(name)
         told = self.strategies and (passes_strategy(bound) or (compiled and asks_for_complex128(bound, result)))
-        if told or sets_up(name) or computes_in_float64(bound, result):
+        if told or sets_up(name) or is_of_devices(name, bound, result, compiled=compiled or frame.context.in_replica):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
         report_bounded(self, frame, bound, node, name)
         if self.project.files.jax and compiled and name.startswith("tf."):
@@ -299,7 +299,7 @@ class Calls(Interpreter):
 
     def _call_instance(self, frame: Frame, owner: Instance, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """Calling an object: Keras calls `call` of its own, Python calls `__call__`."""
-        if frame.context.scope is not None and frame.context.scope.replica and owner.cls.is_keras("model"):
+        if frame.context.in_replica and owner.cls.is_keras("model"):
             self.report_setup(frame, "keras.Model.__call__", owner, *bind_api(None, arguments), UNKNOWN, node)
         if owner.cls.is_keras("model"):
             report_eager_model(self, frame, arguments, node, owner)

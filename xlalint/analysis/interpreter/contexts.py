@@ -98,6 +98,11 @@ class Context(Record):
         return self.entry if self.keras is None else f"{self.entry}, {self.keras}"
 
     @property
+    def in_replica(self) -> bool:
+        """A strategy itself runs the code, on each of its devices."""
+        return self.scope is not None and self.scope.replica
+
+    @property
     def becomes_graph(self) -> bool:
         """A graph is made of the code, of a program's own and not of its input pipeline."""
         return self.kind in (ContextKind.XLA, ContextKind.GRAPH) and not self.pipeline

@@ -234,7 +234,8 @@ class Summary(Struct, eq=False):
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
     layers: set[Function] = field(default_factory=set)  # of which it makes layers of Keras, `Lambda(function)`
     mapped: set[object] = field(default_factory=set)  # what it has input pipelines run: identities of functions
-    creates: set[object] = field(default_factory=set)  # by which functions: of objects that are like any of their class
+    # By which functions: of objects that are like any of their class; and the steps of models that Keras runs.
+    creates: set[object] = field(default_factory=set)
     finished: bool = False
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of containers that it is passed, in place
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to

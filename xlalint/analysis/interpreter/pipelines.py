@@ -19,7 +19,7 @@ _OPERATIONS: Final = {DATASET: "ScanDataset", "tf.data.Iterator": "IteratorGetNe
 
 def report_elements(interpreter: Interpreter, frame: Frame, value: Value, node: cst.BaseExpression) -> None:
     """Say that compiled code takes elements of `value`. What a strategy runs on each device has its host beside it."""
-    replica = frame.context.scope is not None and frame.context.scope.replica
+    replica = frame.context.in_replica
     match value:
         case ApiObject(name, None) if name in _OPERATIONS and frame.context.kind is ContextKind.XLA and not replica:
             interpreter.emit(frame, TakeElements, node, operation=_OPERATIONS[name])

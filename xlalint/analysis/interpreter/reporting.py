@@ -177,7 +177,7 @@ class Reporting(Interpreter):
         what makes tensors in all that XLA compiles."""
         if not isinstance(node, cst.Call) or frame.module.is_test:
             return
-        inside = frame.context.scope is not None and frame.context.scope.replica
+        inside = frame.context.in_replica
         compiled = frame.context.kind is ContextKind.XLA
         method = name.rpartition(".")[2]
         told = method in RUNS or (frame.context.eager and method in OPTIMIZES)

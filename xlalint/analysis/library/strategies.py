@@ -31,6 +31,7 @@ from ..files.unit import Location
 from ..record import replace
 from . import api
 from .local_paths import is_local
+from .made_rows import BATCHES, rows_made
 from .refusing_layers import is_refused
 
 RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
@@ -71,6 +72,7 @@ _FUNCTIONS: Final = frozenset(
         "tf.data.FixedLengthRecordDataset",
         "tf.data.TFRecordDataset",
         "tf.data.TextLineDataset",
+        *BATCHES,
         "tf.data.Dataset.from_generator",
         "tf.data.Dataset.from_tensor_slices",
         "tf.data.Dataset.from_tensors",
@@ -105,7 +107,6 @@ _FUNCTIONS: Final = frozenset(
         "keras.models.save_model",
         *(f"{IMAGE_GENERATOR}.{method}" for method in ("flow", "flow_from_dataframe", "flow_from_directory")),
         "keras.utils.audio_dataset_from_directory",
-        "keras.utils.image_dataset_from_directory",
         "keras.utils.text_dataset_from_directory",
         "tensorflow_datasets.load",
         RESOLVER,
@@ -197,6 +198,12 @@ def sets_clustering(variable: Value | None, value: Value | None) -> bool:
 def asks_for_complex128(arguments: Mapping[str, Value], result: Value) -> bool:
     """Whether a call is told to make a tensor of complex128."""
     return isinstance(result, Tensor) and any(map(_is_complex128, arguments.values()))
+
+
+def is_of_devices(name: str, arguments: Mapping[str, Value], result: Value, *, compiled: bool) -> bool:
+    """Whether a call makes what another device computes in another way, or cannot compute."""
+    made = compiled and rows_made(name, arguments) is not None
+    return made or computes_in_float64(arguments, result)
 
 
 def computes_in_float64(arguments: Mapping[str, Value], result: Value) -> bool:

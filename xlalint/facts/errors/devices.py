@@ -98,6 +98,13 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         beside=re.compile(r"\b(?:trainer|traceback_utils)\.py\b"),
     ),
     Pattern(
+        wording(r"Dimensions must be equal, but are \d+ and \d+ for [^\n]*"),
+        "Each replica of a strategy gets a part of the batch: what its step makes with the rows of the whole batch does"
+        " not fit.",
+        (candidate("XLA520", "the step makes as many rows as the whole batch has"),),
+        beside=re.compile(r"\b\w*strategy\.run\(|mirrored_run\.py|tpu_strategy\.py"),
+    ),
+    Pattern(
         wording(
             r"tpu_strategy\.py[^\x00]{0,3000}?IndexError: index 0 is out of bounds for axis 0"
             r"|Please provide a TPU Name to connect to"
