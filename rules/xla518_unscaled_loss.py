@@ -3,7 +3,8 @@
 ## What it does
 Reports a mean of all elements of a tensor (`tf.reduce_mean`, `keras.ops.mean`, a quotient of two sums, of which one is
 that of a mask), or the root, logarithm or power of one, in a step that `strategy.run` or Keras runs on several
-replicas, if the gradient of it, or of its sum with others, is what an optimizer applies, clipped or as it is.
+replicas, if the gradient of it, or of its sum with others, is what an optimizer applies, clipped or as it is. Where the
+target is a TPU, also, as information, in the step of a program that has no strategy yet.
 
 ## What XLA does
 XLA compiles it as it stands: the strategy makes the difference. Each replica computes the loss of its own part of the
@@ -61,12 +62,14 @@ from xlalint.analysis.files.unit import Location, Unit
 from xlalint.analysis.interpreter.contexts import Context
 from xlalint.analysis.interpreter.events import ApiCall, Event, HoldModels, Program
 from xlalint.analysis.library.optimizers import OPTIMIZES
-from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
+from xlalint.analysis.library.strategies import is_strategy
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 from xlalint.syntax import nodes as cst
 
 from ._provenance import Provenance
 from ._strategies import method_of, name_of, strategy_in
 
+_MEAN: Final = "tf.nn.compute_average_loss(losses, global_batch_size=..), or / strategy.num_replicas_in_sync"
 _GRADIENT: Final = "tf.GradientTape.gradient"
 _CLIPS: Final = tuple(f"tf.clip_by_{bound}" for bound in ("global_norm", "norm", "value"))  # what is no larger stays
 _OWN_SUM: Final = ("experimental_aggregate_gradients", "skip_gradients_aggregation")
@@ -100,6 +103,20 @@ for x, y in strategy.experimental_distribute_dataset(data):
 """
 
 
+_ALONE: Final = """
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(3)])
+optimizer = tf.keras.optimizers.SGD(0.01)
+
+@tf.function
+def train(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+for x, y in tf.data.Dataset.from_tensors((tf.ones([8, 3]), tf.ones([8, 3]))).repeat(2):
+    train(x, y)
+"""
 MEAN: Final = "tf.reduce_mean((outputs - y) ** 2)"
 
 
@@ -183,8 +200,26 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
             severity=Severity.WARNING,
             why="the root of each replica's mean",
         ),
+        Bad(
+            _ALONE,
+            ["tf.reduce_mean((model(x) - y) ** 2)"],
+            Runs(),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+            why="the strategy is still to come",
+            target="tpu",
+        ),
     )
     good = (
+        Good(_ALONE, Runs(), why="nobody says that there will be several replicas"),
+        Good(
+            _ALONE.replace(
+                "tf.reduce_mean((model(x) - y) ** 2)",
+                'tf.keras.losses.MeanSquaredError(reduction="sum")(y, model(x)) / 8',
+            ),
+            Runs(),
+            target="tpu",
+        ),
         Good(_program("tf.sqrt(loss_of(y, outputs) + 1.0) / strategy.num_replicas_in_sync"), Runs()),
         Good(_program("tf.sqrt(tf.reduce_sum((outputs - y) ** 2))"), Runs(), why="the root of a sum"),
         Good(_program("loss_of(y, outputs) / strategy.num_replicas_in_sync"), Runs()),
@@ -224,7 +259,9 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
                 self._provenance.remember(event)
             case HoldModels(cls=cls, made=Creation(scope=scope)):
                 self._models.append((cls, strategy_in(scope)))
-            case Program(steps=steps) if self._gradients:
+            case Program(steps=steps, taped=taped) if self._gradients:
+                if taped is not None and not any(is_strategy(step.result) for step in steps):
+                    yield from self._to_come(taped)
                 for cls, strategy in self._models:
                     yield from self._trained(cls, strategy)
                 for step in steps:
@@ -243,18 +280,15 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
 
     def _applied(self, step: cst.Call, unit: Unit, strategy: ApiObject | None) -> Iterator[Draft]:
         """An optimizer's step in a strategy's, if it is by the gradient of a mean."""
-        named = {arg.keyword.value for arg in step.args if arg.keyword is not None}
-        if strategy is None or not step.args or not named.isdisjoint(_OWN_SUM):
-            return
-        gradient = self._gradient(unit, step.args[0].value)
-        if gradient is None:
+        gradient = None if strategy is None else self._gradient_of(step, unit)
+        if strategy is None or gradient is None:
             return
         mean, _ = self._gradients[gradient]
         yield Draft(
             f"this loss is the mean over one replica's part of the batch, and `{name_of(strategy)}` adds the gradients"
             " of all replicas up: they are as many times too large as there are replicas",
             Effect.DIVERGES,
-            "tf.nn.compute_average_loss(losses, global_batch_size=..), or / strategy.num_replicas_in_sync",
+            _MEAN,
             location=mean,
             notes=(
                 DraftNote(gradient, "its gradient is taken here"),
@@ -262,6 +296,34 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
             ),
             at_most=Severity.WARNING,
         )
+
+    def _to_come(self, taped: Location) -> Iterator[Draft]:
+        """The step of a program that has no strategy yet."""
+        function = taped.unit.function_around(taped.node)
+        means: dict[Location, None] = {}
+        for node in () if function is None else cst.within(function):
+            match node:
+                case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in OPTIMIZES:
+                    gradient = self._gradient_of(node, taped.unit)
+                    means |= {} if gradient is None else {self._gradients[gradient][0]: None}
+        if means:
+            first, *others = means
+            yield Draft(
+                "this loss is the mean over the batch: under a strategy it is that of one replica's part, and the"
+                " gradients of all replicas are added up: they are as many times too large as there are replicas",
+                Effect.DIVERGES,
+                _MEAN,
+                location=first,
+                notes=tuple(DraftNote(other, "this one, too") for other in others),
+                at_most=Severity.INFO,
+                told=Told.FOR_TPU_ALONE,
+            )
+
+    def _gradient_of(self, step: cst.Call, unit: Unit) -> Location | None:
+        """Where the gradients are taken that an optimizer's step applies, if they are those of a mean, which nobody
+        adds up before."""
+        named = {arg.keyword.value for arg in step.args if arg.keyword is not None}
+        return self._gradient(unit, step.args[0].value) if step.args and named.isdisjoint(_OWN_SUM) else None
 
     def _gradient(self, unit: Unit, given: cst.BaseExpression) -> Location | None:
         """Where the gradients are taken that are applied, if they are those of a mean as they are."""
