@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from xlalint.analysis.files.unit import Location
-from xlalint.linter.rule import DraftNote
+from xlalint.analysis.library.call_kinds import RETURNS_TO_HOST
+from xlalint.linter.rule import Draft, DraftNote
 
 MOST_NOTES: Final = 8
+OTHER_LOOP: Final = "this loop runs the same"
 _TOLD: Final = {
     "array": "it is copied into a NumPy array",
     "text": "text is made of it",
@@ -21,6 +24,31 @@ _TOLD: Final = {
     ".test_on_batch": "Keras returns numbers on the host",
     ".train_on_batch": "Keras returns numbers on the host",
 }
+
+
+class SameReads:
+    """The loops that have been met, by what the functions read that they call: one cause is said once."""
+
+    def __init__(self) -> None:
+        self._first: dict[Hashable, Location] = {}
+
+    def once(self, loop: Location, reads: Sequence[tuple[Location, str]], draft: Draft) -> Draft:
+        """What is said of a loop; of a further one that reads at the same places alone, at the first."""
+        around = loop.unit.function_around(loop.node)
+        if any(place.unit is loop.unit and place.unit.function_around(place.node) is around for place, _ in reads):
+            return draft
+        first = self._first.setdefault((tuple(reads), draft.message, draft.at_most), loop)
+        return draft if first == loop else replace(draft, location=first, notes=(DraftNote(loop, OTHER_LOOP),))
+
+
+def only_writes(reads: Sequence[tuple[Location, str]]) -> bool:
+    """Whether all is read for a writer of summaries, where one is set, which may record less."""
+    return all(reader == "summary" for _, reader in reads)
+
+
+def asks_keras(reads: Sequence[tuple[Location, str]]) -> bool:
+    """Whether one of Keras's methods returns what is read."""
+    return any(reader.lstrip(".") in RETURNS_TO_HOST for _, reader in reads)
 
 
 def counted(reads: Sequence[tuple[Location, str]]) -> str:

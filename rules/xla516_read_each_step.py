@@ -63,10 +63,9 @@ from typing import Final
 
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import Event, LoopOfSteps
-from xlalint.analysis.library.call_kinds import RETURNS_TO_HOST
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity, Told
 
-from ._host_loops import counted, read_notes, usual_notes
+from ._host_loops import SameReads, asks_keras, counted, only_writes, read_notes, usual_notes
 
 SETUP: Final = """
 import tensorflow as tf
@@ -93,6 +92,7 @@ critic = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
 critic.compile("sgd", "mse")
 """
 COMPILED: Final = f"{SETUP}\n@tf.function{STEP}"
+_WHO: Final = ("each iteration reads", "Keras calls this at each batch, and it reads")
 _SELDOM: Final = "read them every N-th iteration, or once behind the loop; a Keras metric sums up on the device"
 _INSTEAD: Final = "call the models in a step with `@tf.function`, which returns tensors, and read those seldom"
 
@@ -480,21 +480,20 @@ for x, y in data:
         ),
     )
 
+    def __init__(self) -> None:
+        self._same = SameReads()
+
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case LoopOfSteps(reads=reads, needed=needed, usual=usual, by_keras=by_keras, context=context):
-                written = all(
-                    reader == "summary" for _, reader in reads
-                )  # where a writer is set, which may record less
-                quiet = needed or written or (context.kind is ContextKind.OPEN and not by_keras)
-                who = "Keras calls this at each batch, and it reads" if by_keras else "each iteration reads"
+                quiet = needed or only_writes(reads) or (context.kind is ContextKind.OPEN and not by_keras)
                 why = ", which it needs to go on" if needed else ""
-                keras = any(reader.lstrip(".") in RETURNS_TO_HOST for _, reader in reads)
-                yield Draft(
-                    f"{who} {counted(reads)} on the host{why}: it waits for the device at every step",
+                draft = Draft(
+                    f"{_WHO[by_keras]} {counted(reads)} on the host{why}: it waits for the device at every step",
                     Effect.TPU,
-                    _INSTEAD if keras else _SELDOM,
+                    _INSTEAD if asks_keras(reads) else _SELDOM,
                     notes=(*read_notes(reads), *usual_notes(usual)),
                     at_most=Severity.INFO if quiet else Severity.WARNING,
                     told=Told.FOR_TPU,
                 )
+                yield self._same.once(event.location, reads, draft)

@@ -41,7 +41,7 @@ from typing import Final
 from xlalint.analysis.interpreter.events import Event, LoopOfCalls
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 
-from ._host_loops import MOST_NOTES, read_notes
+from ._host_loops import MOST_NOTES, OTHER_LOOP, read_notes
 
 MODEL: Final = """
 import tensorflow as tf
@@ -431,7 +431,7 @@ for x in data:
                     what = "each iteration calls a model line by line: XLA compiles nothing of it"
                     help = "put the call into a function with `@tf.function`, or use `model.predict` for all in batches"
                 called = tuple(DraftNote(each, "called here") for each in calls[:MOST_NOTES])
-                others = tuple(DraftNote(each, "this loop runs the same") for each in event.others[:MOST_NOTES])
+                others = tuple(DraftNote(each, OTHER_LOOP) for each in event.others[:MOST_NOTES])
                 yield Draft(
                     what,
                     Effect.TPU,

@@ -1,0 +1,54 @@
+"""Loops that read values by the same function: one cause, which is said once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
+
+STEP: Final = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.01)
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.weights), model.weights))
+    return loss
+
+def run(x):
+    return step(x).numpy()
+"""
+TWO: Final = """
+def warm(data):
+    for x in data:
+        {first}
+
+def train(data):
+    for x in data:
+        run(x)
+
+warm([tf.ones([8, 3])] * 9)
+train([tf.ones([8, 3])] * 9)
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "lines", "others"),
+    [
+        ("run(x)", [17], 1),
+        ("step(x).numpy()", [17, 21], 0),  # its own read
+    ],
+)
+def test_loops_that_call_one_function(tmp_path: Path, first: str, lines: list[int], others: int) -> None:
+    (tmp_path / "m.py").write_text(STEP + TWO.format(first=first), encoding="utf-8")
+    findings = [found for found in check([tmp_path], Settings(target="tpu")).findings if found.code == "XLA516"]
+    assert [found.span.line for found in findings] == lines
+    assert [note.span.line for note in findings[0].notes if "loop" in note.text] == [21] * others
