@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from ..domain.values import (
-    Function,
-)
+from ..domain.values import Class, Function
 from ..files.unit import Location
 from ..interpreter.contexts import CallPath, ContextKind, Run
 from ..interpreter.events import CallOwnCompiled, Event, FeedCompiled, Setup
@@ -253,6 +251,18 @@ def _is_collected(function: Function) -> bool:
 
 def _is_of_callback(function: Function) -> bool:
     return function.owner is not None and function.owner.is_keras("callback")
+
+
+def owners_in_pipelines(called: Iterable[Summary], uncalled: Collection[Summary]) -> frozenset[Class]:
+    """The classes of which input pipelines run methods, and nothing else does: a method that nobody calls is for
+    pipelines, too. `uncalled`: the roots that nobody calls; what they lead to counts, and they do not."""
+    ways: dict[Class, set[bool]] = {}
+    for summary in reached_from((*called, *uncalled)):
+        function = summary.function
+        if function is None or function.owner is None or function.name == "__init__" or summary in uncalled:
+            continue
+        ways.setdefault(function.owner, set()).add(summary.context.pipeline)
+    return frozenset(owner for owner, by_pipeline in ways.items() if by_pipeline == {True})
 
 
 def file_key(function: Function) -> Key:

@@ -38,6 +38,7 @@ from .call_paths import (
     functions_of,
     is_aside,
     is_run_by_host,
+    owners_in_pipelines,
     reached_from,
     root_key,
     spread_host_only,
@@ -421,6 +422,7 @@ class _Analysis:
         called = functions_of(reached_from(others))
         called_elsewhere = yield from self._named_by_others(called.values())
         matters = self._matters(others)
+        piped = owners_in_pipelines(others, {root for _, root in self.open_roots})
         mine, asked = list[UncalledFunction](), list[bool]()
         for position, root in self.open_roots:
             assert root.function is not None
@@ -431,7 +433,7 @@ class _Analysis:
         followed = yield from self._followed(mine, asked)
         for (_, root), follows in zip(self.open_roots, followed, strict=True):
             assert root.function is not None
-            if follows is False and not called_elsewhere(root.function):
+            if follows is False and root.function.owner not in piped and not called_elsewhere(root.function):
                 self._opened.append(root)
 
     def _matters(self, others: Sequence[Summary]) -> Callable[[Summary], bool]:
