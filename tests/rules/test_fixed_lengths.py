@@ -98,6 +98,31 @@ for size in ("len(rows)", "rows.shape[0]"):
         f"{HEAD}{JIT}\n{MADE}for sizes in np.load('sizes.npy'):\n    rows = make(sizes)\n    {fed}\n", ("XLA308", fed)
     )
 
+FILLED: Final = """\
+def batch(rows, index, size):
+    taken = []
+    for i in range({}):
+        taken.append(rows[i % len(rows)])
+    return np.zeros((len(taken), 3))
+
+def run(rows, size):
+    for index in range(9):
+        {}
+
+run(np.load("x.npy"), 32)
+"""
+GIVEN: Final = "step(batch(rows, index, size))"
+RANGES: Final = {
+    "index * size, (index + 1) * size": False,
+    "size * index, size * (index + 1)": False,
+    "index, index + size": False,
+    "index * size": True,
+}
+for numbers, varies in RANGES.items():
+    SCRIPTS[f"from {numbers}"] = one(
+        f"{HEAD}{JIT}\n{FILLED.format(numbers, GIVEN)}", *((("XLA308", GIVEN),) if varies else ())
+    )
+
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
 def test_a_script_gets_what_it_deserves(script: Script, tmp_path_factory: pytest.TempPathFactory) -> None:

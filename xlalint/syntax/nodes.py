@@ -60,14 +60,37 @@ def names_in(target: CSTNode) -> Iterator[str]:  # noqa: F405
 def width_of(window: Slice) -> BaseExpression | None:  # noqa: F405
     """`n` of `[i : i + n]`, a window that moves; None of other slices."""
     match window:
-        case Slice(  # noqa: F405
-            lower=BaseExpression() as lower,  # noqa: F405
-            upper=BinaryOperation(left=left, operator=Add(), right=width),  # noqa: F405
-            step=None,
-        ) if left.deep_equals(lower):
-            return width
+        case Slice(lower=BaseExpression() as lower, upper=BaseExpression() as upper, step=None):  # noqa: F405
+            return difference(lower, upper)
         case _:
             return None
+
+
+def difference(lower: BaseExpression, upper: BaseExpression) -> BaseExpression | None:  # noqa: F405
+    """`n` between `i` and `i + n`, and between `i * n` and `(i + 1) * n`; None of other numbers."""
+    match lower, upper:
+        case _, BinaryOperation(left=left, operator=Add(), right=width) if left.deep_equals(lower):  # noqa: F405
+            return width
+        case (
+            BinaryOperation(left=first, operator=Multiply(), right=second),  # noqa: F405
+            BinaryOperation(left=one, operator=Multiply(), right=other),  # noqa: F405
+        ):
+            for at, number in ((first, second), (second, first)):
+                for after, width in ((one, other), (other, one)):
+                    if width.deep_equals(number) and _is_next(after, at):
+                        return width
+            return None
+        case _:
+            return None
+
+
+def _is_next(number: BaseExpression, before: BaseExpression) -> bool:  # noqa: F405
+    """Whether a number is written as the next one, `i + 1`."""
+    match number:
+        case BinaryOperation(left=left, operator=Add(), right=Integer("1")):  # noqa: F405
+            return left.deep_equals(before)
+        case _:
+            return False
 
 
 def sign_of(operator: BaseOperator) -> str:

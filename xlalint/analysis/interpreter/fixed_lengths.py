@@ -59,12 +59,14 @@ def _is_conditional(unit: Unit, node: cst.CSTNode, loop: cst.For | cst.While) ->
 
 
 def is_counted_off(unit: Unit, filled: cst.CSTNode, loop: cst.For | cst.While, cls: Class | None) -> bool:
-    """Whether a loop puts as many into a list each time that its function comes to it: `for _ in range(size): ..`,
-    where the loops around it leave the number as it is; and nothing leaves the loop before, or an iteration of it.
-    `cls`: that of the method that the loop stands in."""
+    """Whether a loop puts as many into a list each time that its function comes to it: `for _ in range(size): ..` or
+    `range(i * size, (i + 1) * size)`, where the loops around it leave the number as it is; and nothing leaves the loop
+    before, or an iteration of it. `cls`: that of the method that the loop stands in."""
     match loop:
         case cst.For(iter=cst.Call(func=cst.Name(value="range"), args=args), orelse=None):
-            parts = [part for arg in args for part in cst.within(arg.value)]
+            width = cst.difference(args[0].value, args[1].value) if len(args) == 2 else None
+            counts = [arg.value for arg in args] if width is None else [width]
+            parts = [part for count in counts for part in cst.within(count)]
         case _:
             return False
     if any(isinstance(part, _ENDS) for part in cst.within(loop.body)) or _is_conditional(unit, filled, loop):
