@@ -5,7 +5,8 @@ Reports batches that `fit`, `evaluate` or a loop of your own distributes over th
 `MirroredStrategy` with a list of devices: batches of one example, and with Keras 3 those of a number that does not
 divide among the replicas. How many a TPU has is not known: no odd number divides among two, four or eight. Many have
 eight (v2-8, v3-8, v5e-8), so batches of two, four and six are reported as well, for information, and with Keras 2 all
-that are smaller than eight.
+that are smaller than eight. Where the target is a TPU, all batches of a program that trains without a strategy are
+reported once, as information, that eight do not divide.
 
 ## What XLA does
 XLA is not asked. A strategy cuts each batch into as many parts as it has replicas. Measured with TensorFlow 2.21 on two
@@ -48,14 +49,15 @@ Shown only: a larger batch trains differently, so the learning rate may have to 
 - https://www.tensorflow.org/tutorials/distribute/input
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from xlalint.analysis.domain.values import Static, Value
+from xlalint.analysis.domain.values import Setting, Static, Value
 from xlalint.analysis.domain.varying_shapes import variations_of
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
-from xlalint.analysis.library.strategies import is_tpu
+from xlalint.analysis.library.made_rows import BATCHES, batch_made, number_of
+from xlalint.analysis.library.strategies import is_strategy, is_tpu
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 
 from ._strategies import devices_of, distributes, is_of_gpus, method_of, model_strategy, name_of
@@ -69,6 +71,14 @@ strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 with strategy.scope():
     model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
     model.compile("sgd", "mse")
+"""
+ALONE = """
+import numpy as np
+
+x, y = np.ones([16, 3], "float32"), np.ones([16, 1], "float32")
+data = tf.data.Dataset.from_tensor_slices((x, y)).batch({})
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
 """
 ALL_DEVICES = DATA.replace('["CPU:0", "CPU:1"]', "")
 LOOP = """
@@ -198,8 +208,20 @@ model.fit(data.batch(1))
             why="it is about moving to a TPU",
             target="tpu",
         ),
+        Bad(
+            f"{ALONE.format(4)}\nmodel.fit(data, verbose=0)\n",
+            ["tf.data.Dataset.from_tensor_slices((x, y)).batch(4)"],
+            Runs(),
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            why="the strategy is still to come",
+            target="tpu",
+        ),
     )
     good = (
+        Good(f"{ALONE.format(4)}\nmodel.fit(data, verbose=0)\n", Runs(), why="no TPU is to train it"),
+        Good(f"{ALONE.format(16)}\nmodel.fit(data, verbose=0)\n", Runs(), target="tpu"),
+        Good(f"{ALONE.format(4)}\nmodel.predict(x, verbose=0)\n", Runs(), target="tpu", why="nothing trains"),
         Good(f"{TPU}{SMALL_LOOP.format(16)}", None, why="each of eight gets two"),
         Good(
             f"{TPU}{SMALL.format('BATCH_SIZE * strategy.num_replicas_in_sync')}",
@@ -237,10 +259,42 @@ model.fit(data.batch(1))
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case Program(steps=steps):
+            case Program(steps=steps, trains=trains):
                 seen: set[Location] = set()
                 for step in steps:
                     yield from _told(step, seen)
+                if trains and not any(_shows_strategy(step) for step in steps):
+                    yield from _to_come(steps)
+
+
+def _shows_strategy(step: SetupCall) -> bool:
+    return is_strategy(step.result) or (step.owner is not None and is_strategy(step.owner))
+
+
+def _to_come(steps: Sequence[SetupCall]) -> Iterator[Draft]:
+    """The batches of a program that has no strategy yet, and needs one for a TPU."""
+    sizes: dict[Location, tuple[int, str]] = {}
+    for step in steps:
+        if step.api in BATCHES:
+            made = batch_made(step.api, step.arguments)
+        else:
+            made = number_of(step.arguments.get("batch_size")) if method_of(step) in ("fit", "evaluate") else None
+        match made:
+            case int() as size if size % EIGHT:
+                sizes[step.location] = size, ""
+            case Setting(int() as size, name) if size % EIGHT:
+                sizes[step.location] = size, f" (the default of {name})"
+    if sizes:
+        (first, (size, setting)), *others = sizes.items()
+        yield Draft(
+            f"batches of {size}{setting} do not divide among the replicas of a TPU that has eight",
+            Effect.TPU,
+            "a multiple of eight, or SIZE * strategy.num_replicas_in_sync",
+            location=first,
+            notes=tuple(DraftNote(other, f"batches of {more}") for other, (more, _) in others),
+            at_most=Severity.INFO,
+            told=Told.FOR_TPU_ALONE,
+        )
 
 
 def _told(step: SetupCall, seen: set[Location]) -> Iterator[Draft]:

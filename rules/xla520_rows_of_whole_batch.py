@@ -213,7 +213,7 @@ def _draft(found: Sequence[tuple[SetupCall, SetupCall]], told: Told | None) -> D
 def _is_as_large(step: SetupCall, batch: SetupCall) -> bool:
     """Whether a call makes as many rows as a dataset's batches have, by the same number of the program's."""
     rows = rows_made(step.api, step.arguments)
-    if rows is None or rows != batch_made(batch.api, batch.arguments):
+    if rows in (None, 1) or rows != batch_made(batch.api, batch.arguments):
         return False
     names = _name_of(first_of_shape(step.argument_nodes)), _name_of(size_of(batch.api, batch.argument_nodes))
     return None not in names and (names[0] == names[1] or step.api.split(".")[-2] == "random")

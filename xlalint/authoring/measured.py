@@ -159,7 +159,10 @@ def measure(
 def run_program(code: str, *, search: Sequence[Path] = (), limit: float = CALL_LIMIT) -> Measured:
     """Run `code` as a whole, where TensorFlow has two CPU devices. It counts as one call."""
     folders = tuple(map(str, search))
-    return _asked(Target(_written(code), "", kind=PROGRAM, search=folders, roots=folders), limit)
+    measured = _asked(Target(_written(code), "", kind=PROGRAM, search=folders, roots=folders), limit)
+    if measured.error is not None:
+        _stop()  # an error while replicas wait for each other leaves none to the programs that follow in a process
+    return measured
 
 
 def entry_of(code: str) -> str:

@@ -33,19 +33,15 @@ def rows_made(name: str, arguments: Mapping[str, Value]) -> int | Setting | None
     """How many rows a call makes, as a number or a setting; None of what makes no tensor, or one row, or nobody knows
     how many."""
     match _first(arguments, _SHAPES) if name in _MAKERS else None:
-        case Sequence(items=(Static() as rows, *_)):
-            return _number(rows)
+        case Sequence(items=(rows, *_)):
+            return number_of(rows)
         case _:
             return None
 
 
 def batch_made(name: str, arguments: Mapping[str, Value]) -> int | Setting | None:
     """How many rows the batches have into which a call cuts a dataset, in the same way."""
-    match _first(arguments, BATCHES[name]):
-        case Static() as size:
-            return _number(size)
-        case _:
-            return None
+    return number_of(_first(arguments, BATCHES[name]))
 
 
 def first_of_shape(nodes: Mapping[str, cst.BaseExpression]) -> cst.BaseExpression | None:
@@ -66,13 +62,14 @@ def _first(given: Mapping[str, _T], names: Iterable[str]) -> _T | None:
     return next((given[name] for name in names if name in given), None)
 
 
-def _number(rows: Static) -> int | Setting | None:
+def number_of(rows: Value | None) -> int | Setting | None:
+    """A number of rows, as far as it is known."""
     match rows:
         case Static(setting=Setting() as setting):
             return setting
         case Static(bool()):
             return None
-        case Static(int() as number) if number > 1:
+        case Static(int() as number) if number > 0:
             return number
         case _:
             return None
