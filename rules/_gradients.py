@@ -105,14 +105,26 @@ def note_of(gradient: ApiCall) -> DraftNote:
 
 
 def runs_weights(event: ApiCall) -> bool:
-    """Whether the loop calls a layer, or reads a weight, of the object whose code it is."""
+    """Whether the loop calls a layer, or reads a weight, of the object whose code it is, or one that its function was
+    passed."""
     for name in _RUNS:
         for value in options(event.arguments[name]) if name in event.arguments else ():
             if isinstance(value, FunctionValue):
                 owner = value.bound if value.bound is not None else getattr(value.scope, "bound", None)
                 if isinstance(owner, Instance) and any(map(_is_weight, _attributes_read(value.function.node, owner))):
                     return True
+                if any(map(_is_weight, _called_around(value))):
+                    return True
     return False
+
+
+def _called_around(value: FunctionValue) -> Iterator[Value]:
+    """What a function calls that the function around it has a name for."""
+    known = {} if value.scope is None or value.scope.is_module else value.scope.left or value.scope.env or {}
+    for node in cst.within(value.function.node):
+        match node:
+            case cst.Call(func=cst.Name(value=name)) if name in known:
+                yield from options(known[name])
 
 
 def _attributes_read(function: cst.CSTNode, owner: Instance) -> Iterator[Value]:

@@ -66,6 +66,25 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 2]), batch_size=4, verbose=0)
 LOOP_OF = "tf.while_loop(lambda b, kept: b < count, lambda b, kept: (b + 1, kept.write(b, {row})), (0, kept))"
 OF_PREDICTIONS = LOOP_OF.format(row="tf.reduce_sum(tf.abs(true[b] - pred[b]))")
 OF_LABELS = LOOP_OF.format(row="tf.reduce_sum(true[b])")
+CELL = """
+def shrunk(cell, x):
+    return tf.while_loop(lambda a: tf.reduce_sum(a * a) > 1.0, lambda a: (cell(a) / 2.0,), (x,))[0]
+
+class Shrink(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.cell = tf.keras.layers.Dense(3, activation="tanh")
+
+    def build(self, shape):
+        self.cell.build(shape)
+
+    def call(self, x):
+        return shrunk(self.cell, x)
+
+model = tf.keras.Sequential([tf.keras.Input([3]), Shrink(), tf.keras.layers.Dense(2)])
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(tf.ones([8, 3]), tf.ones([8, 2]), batch_size=4, verbose=0)
+"""
 LAYER = """
 import tensorflow as tf
 
@@ -189,6 +208,14 @@ def f(x):
             effect=Effect.FAILS,
             severity=Severity.ERROR,
             why="the weight is trained",
+        ),
+        Bad(
+            CELL,
+            ["tf.while_loop(lambda a: tf.reduce_sum(a * a) > 1.0, lambda a: (cell(a) / 2.0,), (x,))"],
+            Breaks("fixed tensor list size"),
+            effect=Effect.FAILS,
+            severity=Severity.ERROR,
+            why="the loop runs a layer that its function is passed",
         ),
         Bad(
             EAGER.format(before="", inside=SQUARED),
