@@ -94,8 +94,33 @@ for batch in sizes.map(example).map(lambda row: row["image"] / 255.0).batch(1).p
             ["tf.image.resize(tf.ones([8, 8, 3]), (size, size))"],
             Runs(3),
         ),
+        Bad(
+            f"""{STEP}
+def padded(number):
+    size = tf.cast(number, tf.int32)
+    return tf.image.pad_to_bounding_box(tf.ones([2, 2, 3]), 0, 0, size, size)
+
+for image in sizes.map(padded).batch(1):
+    step(image)
+""",
+            ["tf.image.pad_to_bounding_box(tf.ones([2, 2, 3]), 0, 0, size, size)"],
+            Runs(3),
+            why="padded to a size of its own",
+        ),
     )
     good = (
+        Good(
+            f"""{STEP}
+def padded(number):
+    top = tf.cast(number, tf.int32) // 4
+    return tf.image.pad_to_bounding_box(tf.ones([2, 2, 3]), top, 0, 8, 8)
+
+for image in sizes.map(padded).batch(1):
+    step(image)
+""",
+            Runs(1),
+            why="where the picture stands differs, its size does not",
+        ),
         Good(
             f"""{STEP}
 def scaled(number):

@@ -34,6 +34,11 @@ _POSITIONS: Final = frozenset(("np.argwhere", "np.flatnonzero", "np.nonzero", "n
 _DISTINCT: Final = frozenset(("tf.unique", "tf.unique_with_counts"))
 _GATHERING: Final = frozenset(("tf.gather", "tf.gather_nd"))
 _RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "keras.ops.image.resize"))
+# .. and what pads or crops to a size.
+_BOXED: Final = frozenset(
+    f"tf.image.{name}"
+    for name in ("crop_to_bounding_box", "pad_to_bounding_box", "resize_with_crop_or_pad", "resize_with_pad")
+)
 
 
 def shaped(
@@ -50,7 +55,7 @@ def shaped(
     into a graph; `looped`: a Python loop is around it; `fed`: a dataset calls it with each of its elements."""
     if name in _JOINING and looped and not traced and not fed:
         return varied(result, (_joined(name, arguments, location),))
-    if name in _RESIZING and not traced and _size_varies(arguments):
+    if name in (*_RESIZING, *_BOXED) and not traced and _size_varies(arguments):
         return varied(result, (Variation(RESIZED, location, axis=None),))
     if name in _DECODING and looped and not traced:
         return varied(result, (Variation(READ, location),))
@@ -125,5 +130,5 @@ def _is_assigned_to_part(name_of: str, location: Location) -> bool:
 def _size_varies(arguments: Mapping[str, Value]) -> bool:
     if arguments.get("preserve_aspect_ratio", Static(False)) == Static(True):
         return True
-    size = arguments.get("size", NONE)
-    return any(isinstance(leaf, Tensor) for leaf in leaves(size))
+    sizes = (arguments.get(name, NONE) for name in ("size", "target_height", "target_width"))
+    return any(isinstance(leaf, Tensor) for size in sizes for leaf in leaves(size))
