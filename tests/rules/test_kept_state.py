@@ -104,7 +104,11 @@ SILENT: Final = [
         pytest.param(
             Good(AGAIN.format(first=first), Runs(), why="a tensor of any trace knows its dtype and its shape"), id=first
         )
-        for first in ("x = tf.cast(x, self.points.dtype)", "assert self.points.shape == (4,)")
+        for first in (
+            "x = tf.cast(x, self.points.dtype)",
+            "assert self.points.shape == (4,)",
+            "assert self.points is not None",
+        )
     ),
 ]
 BY_ANOTHER: Final = Bad(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -372,11 +372,13 @@ def _excludes(conditions: list[tuple[cst.BaseExpression, bool]], others: list[tu
 
 
 def _leaves_alone(unit: Unit, node: cst.CSTNode) -> bool:
-    """Whether a value is read without use in the graph: to take all out of a container (`held.clear()`), or for what a
-    tensor of any trace knows (`x.dtype`)."""
-    match next(iter(unit.around(node)), None):
-        case cst.Attribute(value=owner, attr=cst.Name(value=name)):
+    """Whether a value is read without use in the graph: to take all out of a container (`held.clear()`), for what a
+    tensor of any trace knows (`x.dtype`), or to assert that it is there (`assert x is not None`)."""
+    match [*islice(unit.around(node), 2)]:
+        case [cst.Attribute(value=owner, attr=cst.Name(value=name)), *_]:
             return owner is node and (name == "clear" or name in _KNOWN_OF_TENSORS)
+        case [cst.Comparison(comparisons=[cst.ComparisonTarget(operator=cst.IsNot())]), cst.Assert()]:
+            return True
         case _:
             return False
 
