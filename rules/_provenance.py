@@ -77,13 +77,19 @@ class _Assignments:
     """What the functions of a tree bind their names to; functions inside one count as part of it."""
 
     def __init__(self, tree: cst.Module) -> None:
-        self._around: dict[cst.CSTNode, tuple[_Bound, int]] = {}
+        # Of each name: what the function around it binds it to, how often before, and what those around that bind.
+        self._around: dict[cst.CSTNode, tuple[_Bound, int, tuple[_Bound, ...]]] = {}
+        self._parameters: dict[int, frozenset[str]] = {}  # by how deep the function stands that is read
         self._read(tree, (), straight=True)
 
     def value_of(self, name: cst.Name) -> cst.BaseExpression | None:
         """What the function around `name` assigns to it: in one place only, or last before it, one after the other.
-        None where it stands in front of that, as in `x = f(x)`: what it holds there is from outside."""
-        bound, before = self._around.get(name, ([], 0))
+        None where it stands in front of that, as in `x = f(x)`: what it holds there is from outside. What an inner
+        function does not assign is what the function around it assigns last, one after the other."""
+        bound, before, outer = self._around.get(name, ([], 0, ()))
+        if not bound:
+            bound = next(filter(None, outer), [])
+            return bound[-1][0] if bound and all(straight for _, straight in bound) else None
         if len(bound) == 1 and (before or not bound[0][1]):
             return bound[0][0]
         return bound[before - 1][0] if before and all(straight for _, straight in bound) else None
@@ -91,11 +97,15 @@ class _Assignments:
     def _read(self, node: cst.CSTNode, scopes: tuple[dict[str, _Bound], ...], *, straight: bool) -> None:
         if isinstance(node, cst.Name):
             if scopes:
-                bound = scopes[-1].setdefault(node.value, [])
-                self._around[node] = bound, len(bound)
+                depth = next((at for at in reversed(range(len(scopes))) if node.value in self._parameters[at]), 0)
+                bound, *outer = (scope.setdefault(node.value, []) for scope in reversed(scopes[depth:]))
+                self._around[node] = bound, len(bound), tuple(outer)
             return
         is_function = isinstance(node, cst.FunctionDef)
         inner = (*scopes, {}) if is_function else scopes
+        if isinstance(node, cst.FunctionDef):
+            own = (part.name.value for part in cst.within(node.params) if isinstance(part, cst.Param))
+            self._parameters[len(scopes)] = frozenset(own)
         for child in node.children:
             self._read(child, inner, straight=is_function or (straight and not isinstance(node, _APART)))
         for target, value in _bindings(node):

@@ -209,8 +209,27 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
             why="the strategy is still to come",
             target="tpu",
         ),
+        Bad(
+            _ALONE.replace("    optimizer.apply", "    def apply():\n        optimizer.apply").replace(
+                "\n\nfor", "\n        return loss\n    tf.cond(loss < 9.0, apply, lambda: loss)\n\nfor"
+            ),
+            ["tf.reduce_mean((model(x) - y) ** 2)"],
+            Runs(),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+            why="applied in a function inside, which reads the gradients of the one around it",
+            target="tpu",
+        ),
     )
     good = (
+        Good(
+            _ALONE.replace("    optimizer.apply", "    def apply(gradients):\n        optimizer.apply").replace(
+                "\n\nfor", "\n    apply([g / 8.0 for g in gradients])\n\nfor"
+            ),
+            Runs(),
+            why="the inner function is passed others by the same name",
+            target="tpu",
+        ),
         Good(_ALONE, Runs(), why="nobody says that there will be several replicas"),
         Good(
             _ALONE.replace(
