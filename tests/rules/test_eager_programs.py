@@ -226,6 +226,8 @@ def test_a_step_that_a_test_alone_runs(tmp_path: Path) -> None:
         user.replace("train(build", "def test_it():\n    train(build"), encoding="utf-8"
     )
     assert not [one for one in check([tmp_path], Settings()).findings if one.code == "XLA506"]
+    told = [one for one in check([tmp_path], Settings(target="tpu")).findings if one.code == "XLA506"]
+    assert {one.severity for one in told} == {Severity.INFO}
     (tmp_path / "run.py").write_text(user, encoding="utf-8")
     assert [one.code for one in check([tmp_path], Settings()).findings if one.code == "XLA506"] == ["XLA506"]
 

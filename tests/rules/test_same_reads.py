@@ -52,3 +52,32 @@ def test_loops_that_call_one_function(tmp_path: Path, first: str, lines: list[in
     findings = [found for found in check([tmp_path], Settings(target="tpu")).findings if found.code == "XLA516"]
     assert [found.span.line for found in findings] == lines
     assert [note.span.line for note in findings[0].notes if "loop" in note.text] == [21] * others
+
+
+NUMBERED: Final = """
+def train(data):
+    total = 0.0
+    for number, x in data.enumerate():
+        loss = step(x)
+        if {asked}:
+            total = 0.0
+        total += loss
+    return total
+
+train(tf.data.Dataset.from_tensors(tf.ones([8, 3])).repeat(9))
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("number == 0", False),  # the dataset counts on the host
+        ("not number", False),
+        ("loss > 1.0", True),
+        ("number * loss > 1.0", True),
+    ],
+)
+def test_number_of_an_element(tmp_path: Path, asked: str, found: bool) -> None:
+    (tmp_path / "m.py").write_text(STEP + NUMBERED.format(asked=asked), encoding="utf-8")
+    codes = [finding.code for finding in check([tmp_path], Settings(target="tpu")).findings]
+    assert ("XLA516" in codes) is found

@@ -50,7 +50,8 @@ def is_of_iteration(call: cst.CSTNode, loop: cst.CSTNode) -> bool:
 
 
 def is_of_element(read: cst.CSTNode, loop: cst.CSTNode) -> bool:
-    """Whether what a loop goes through is read, as it comes: `image_id.numpy()` of a data set, which is on the host."""
+    """Whether what a loop goes through is read, as it comes: `image_id.numpy()` of a data set, which is on the host, or
+    `number == 0` of one that is enumerated."""
     if not isinstance(loop, cst.For):
         return False
     elements = set(_names(loop.target)) - {each for names, _ in _assigned(loop) for each in names}
@@ -61,6 +62,8 @@ def is_of_element(read: cst.CSTNode, loop: cst.CSTNode) -> bool:
             read_names = {name for argument in arguments for name in _names(argument.value)}
         case cst.Assign(value=value) | cst.AugAssign(value=value):
             read_names = set(_names(value))
+        case cst.Comparison() | cst.BooleanOperation() | cst.UnaryOperation():
+            read_names = set(_names(read))
         case _:
             return False
     return bool(read_names) and read_names <= elements

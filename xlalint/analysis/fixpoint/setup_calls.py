@@ -53,9 +53,18 @@ def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
     compiled = {event.location for event in taped if event.context.becomes_graph}  # a switch decides on these
     optimizes = any(done.act is Act.OPTIMIZE for summary in seen for done in summary.done)
     steps = (event for event in taped if event.location not in compiled)
-    yield from (replace(event, matters=event.matters or (optimizes and not _is_tested(event.trail))) for event in steps)
+    yield from (_as_tested(event) if _is_tested(event.trail) else _as_it_matters(event, optimizes) for event in steps)
     yield from loops_of_steps(trails)
     yield from _programs(roots, seen)
+
+
+def _as_it_matters(event: TakeGradients, optimizes: bool) -> TakeGradients:
+    return replace(event, matters=event.matters or optimizes)
+
+
+def _as_tested(event: TakeGradients) -> TakeGradients:
+    """A step that a test runs line by line, as often as it may."""
+    return replace(event, again=False)
 
 
 def _is_tested(trail: CallPath | None) -> bool:
