@@ -279,7 +279,49 @@ read = tf.keras.layers.Lambda(lambda piece: scalar(piece) * 2.0)
 def f(x):
     return scalar(Piece(0, x))
 """
+TAKEN_BACK: Final = """\
+import contextlib
+import tensorflow as tf
+
+entered = []
+
+@contextlib.contextmanager
+def inside(name):
+    try:
+        entered.append(name)
+        yield
+    finally:
+        entered.pop()
+
+@tf.function(jit_compile=True)
+def f(x):
+    with inside("f"):
+        return x * len(entered)
+"""
+KEPT_ARRAY: Final = """\
+import numpy as np
+import tensorflow as tf
+
+class Rows:
+    def __init__(self, shape):
+        self.shape = shape
+
+    @property
+    def size(self):
+        if not hasattr(self, "_size"):
+            self._size = np.cumsum(self.shape)
+        return self._size
+
+    def scaled(self, row):
+        return row * tf.cast(self.size[-1], tf.float32)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.map_fn(Rows(np.array([2, 3])).scaled, x)
+"""
 CODE: Final = {
+    "what a context manager takes back": TAKEN_BACK,
+    "an array that is kept in the body of a loop": KEPT_ARRAY,
     "layers by their names": BLOCKS,
     "a structure that is made when it is not there": SPECS,
     "an object that a Lambda layer takes": OBJECTS,

@@ -52,7 +52,7 @@ from .kept import Keeping
 from .same_conditions import forget_sides
 from .unseen_strategies import with_strategies
 
-_FIXED: Final = (Api, ClassValue, ModuleValue, Static, Unknown)
+_FIXED: Final = (Api, Array, ClassValue, ModuleValue, Static, Unknown)
 
 
 class Assignments(Keeping):

@@ -63,6 +63,8 @@ class Keeping(Interpreter):
             self._note_built(frame, node, target, value)
             return
         tensor = value is not None and any(map(_is_of_graph, leaves(value)))
+        if form in _SHRINKS and _takes_back(frame.unit, node, target):
+            return
         if form in _SHRINKS or (form in _GROWS and tensor):
             self._note(frame, node, target, form, tensor=tensor)
         elif tensor and form not in _GROWS and not (isinstance(value, Sequence) and value.kind == "list"):
@@ -291,6 +293,26 @@ def _is_converted(frame: Frame, node: cst.CSTNode, target: cst.BaseExpression) -
     match node:
         case cst.Assign(value=cst.Call(func=function, args=[cst.Arg(value=given), *_])):
             return given.deep_equals(target) and frame.module.resolve_text(frame.unit.code(function)) in _CONVERTS
+        case _:
+            return False
+
+
+def _takes_back(unit: Unit, node: cst.CSTNode, target: cst.BaseExpression) -> bool:
+    """Whether something is taken out of a container in the `finally` of what has put it there, as context managers do:
+    each trace leaves the container as it was."""
+    for inner, outer in pairwise([node, *unit.around(node)]):
+        match outer:
+            case cst.Try(body=body, finalbody=last) if inner is last:
+                return any(_puts(part, target) for part in cst.within(body))
+            case cst.FunctionDef():
+                return False
+    return False
+
+
+def _puts(node: cst.CSTNode, target: cst.BaseExpression) -> bool:
+    match node:
+        case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=name))):
+            return name in _GROWS and owner.deep_equals(target)
         case _:
             return False
 
