@@ -3,8 +3,8 @@
     python -m tests.bench.callers [--counts 1 8 64 ..] [--plot FILE.svg]
 
 A program has one function of forty statements, and callers that each pass an object of a class of their own, so that
-no two calls are alike: from host code, from plain `tf.function`s, or from compiled code. Told are the executions of
-the function and their processor time.
+no two calls are alike: from host code, from functions that nobody calls, from plain `tf.function`s, or from compiled
+code. Told are the executions of the function and their processor time.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from xlalint.analysis.interpreter.functions import Functions
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
-DECORATORS: Final = {"host": "", "graph": "@tf.function\n", "xla": "@tf.function(jit_compile=True)\n"}
+DECORATORS: Final = {"host": "", "open": "", "graph": "@tf.function\n", "xla": "@tf.function(jit_compile=True)\n"}
 _STATEMENTS: Final = 40
-_COLOURS: Final = {"host": "#2563eb", "graph": "#16a34a", "xla": "#dc2626"}
+_COLOURS: Final = {"host": "#2563eb", "open": "#ca8a04", "graph": "#16a34a", "xla": "#dc2626"}
 
 
 def program(callers: int, kind: str, statements: int = _STATEMENTS) -> str:
@@ -36,10 +36,8 @@ def program(callers: int, kind: str, statements: int = _STATEMENTS) -> str:
         for number in range(callers)
     ]
     calls = "".join(f"    caller{number}(tf.ones([2, 2]))\n" for number in range(callers))
-    return (
-        f"import tensorflow as tf\n\n\ndef common(part, x):\n{body}    return x\n\n\n"
-        f"{''.join(parts)}def main():\n{calls}\n\nif __name__ == '__main__':\n    main()\n"
-    )
+    main = "" if kind == "open" else f"def main():\n{calls}\n\nif __name__ == '__main__':\n    main()\n"
+    return f"import tensorflow as tf\n\n\ndef common(part, x):\n{body}    return x\n\n\n{''.join(parts)}{main}"
 
 
 @dataclass(slots=True)

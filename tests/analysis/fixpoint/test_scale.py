@@ -232,7 +232,7 @@ def test_a_folder_that_begins_to_offer_a_module_is_noticed(large: Path) -> None:
     assert check(["."], warm) == check(["."], Settings(jobs=1))
 
 
-@pytest.mark.parametrize(("kind", "most"), [("host", 12), ("graph", 48)])
+@pytest.mark.parametrize(("kind", "most"), [("host", 12), ("open", 16), ("graph", 48)])
 def test_a_function_is_not_executed_for_each_of_very_many_callers(
     kind: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,3 +273,14 @@ def test_what_a_common_function_leads_to_is_found_however_many_use_it(way: str, 
     (tmp_path / "program.py").write_text("\n".join([*lines, *steps]) + "\n", "utf-8")
     found = check([tmp_path], Settings()).findings
     assert len({finding.span.line for finding in found if finding.severity is Severity.ERROR}) == most
+
+
+def test_what_a_common_function_returns_is_known_however_many_use_it_whom_nobody_calls(tmp_path: Path) -> None:
+    """The calls beyond the most have what the last one had of those like them."""
+    lines = ["import tensorflow as tf", "def common(part, x):", "    return tf.reduce_sum(x * part.size) > 0"]
+    for number in range(40):
+        lines += [f"class Part{number}:", f"    size = {number}"]
+        lines += [f"def caller{number}(x):", f"    if common(Part{number}(), x):", "        x = -x", "    return x"]
+    (tmp_path / "program.py").write_text("\n".join([*lines, ""]), "utf-8")
+    found = [finding for finding in check([tmp_path], Settings()).findings if finding.code == "XLA101"]
+    assert len({finding.span.line for finding in found}) == 40

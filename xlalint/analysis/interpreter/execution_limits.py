@@ -7,25 +7,36 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Final
 
 from ..domain.values import Class, Function, FunctionValue, Instance, Sequence, Value
-from .contexts import Context
+from .contexts import Context, ContextKind
 
 GENERALISE_AFTER: Final = 8  # executions, after which arguments lose their constants
 _MOST: Final = 48
+_MOST_OF_OPEN: Final = 16  # .. where no caller is known, and nothing is compiled for certain
 _MOST_OF_HOST: Final = 12  # of host code, which is executed for what it passes to compiled code
 # Beyond these, for each context, class of receivers and function that is passed: they lead elsewhere.
 _MOST_OF_EACH: Final = 2
 
 
+def note_execution(
+    executions: dict[tuple[Hashable, ...], int], counted: tuple[Function, bool, Class | None], kind: ContextKind
+) -> None:
+    """Count one more execution of a function, in a context of this kind."""
+    for key in (counted, (*counted, kind)) if kind is ContextKind.OPEN else (counted,):
+        executions[key] = executions.get(key, 0) + 1
+
+
 def is_given_up(
     executions: dict[tuple[Hashable, ...], int],
     counted: tuple[Function, bool, Class | None],
+    kind: ContextKind,
     alike: tuple[Hashable, ...],
 ) -> bool:
     """Whether a function has been executed so often that it is not once more. `executions`: of each function, to which
     those beyond the most are added; `counted`: the function, whether the host runs it, and the class that it sets up;
-    `alike`: what its call has in common with others, as `alike_calls` says."""
+    `kind`: of its context; `alike`: what its call has in common with others, as `alike_calls` says."""
     _, host, _ = counted
-    if executions.get(counted, 0) < (_MOST_OF_HOST if host else _MOST):
+    many = kind is ContextKind.OPEN and executions.get((*counted, kind), 0) >= _MOST_OF_OPEN
+    if not many and executions.get(counted, 0) < (_MOST_OF_HOST if host else _MOST):
         return False
     if executions.get(alike, 0) >= _MOST_OF_EACH:
         return True

@@ -40,7 +40,7 @@ from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .decorated_scopes import scope_around
 from .eager_steps import asks_for_graph, begin_step, left
 from .events import JoinBranches
-from .execution_limits import GENERALISE_AFTER, alike_calls, is_given_up
+from .execution_limits import GENERALISE_AFTER, alike_calls, is_given_up, note_execution
 from .feeding import report_compiled_call, report_own_call
 from .filling import counted, returned
 from .frames import Act, Aliases, Arguments, Compilation, Frame, Summary, Use, note_use, returned_to_host
@@ -195,11 +195,11 @@ class Functions(Interpreter):
         if self._depth >= _DEEPEST:
             return None
         alike = alike_calls(analysed, context, value, env)
-        if not written and is_given_up(self.analyses, analysed, alike):
+        if not written and is_given_up(self.analyses, analysed, context.kind, alike):
             latest = self.memo.get(self.latest.get((which, alike)))
             if latest is not None:
                 _pass_on(latest, aliases, frame, env)
-            return latest if latest is None or context.kind is ContextKind.HOST else replace(latest, value=UNKNOWN)
+            return latest if latest is None or context.kind in NOT_TRACED else replace(latest, value=UNKNOWN)
         summary = Summary(
             function.qualname,
             None,
@@ -230,7 +230,7 @@ class Functions(Interpreter):
             call=call if written else None,
         )
         if not written:
-            self.analyses[analysed] = count + 1
+            note_execution(self.analyses, analysed, context.kind)
             self.memo[which, how] = summary
             self.latest[which, alike] = which, how
         mark = self.writes.mark
