@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from xlalint.analysis.domain.kinds import leaves
-from xlalint.analysis.domain.values import NONE, Static, Value
+from xlalint.analysis.domain.kinds import leaves, options
+from xlalint.analysis.domain.values import NONE, Instance, Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.generators import runs_python
@@ -70,6 +70,15 @@ class Need:
     def location(self) -> Location:
         """The argument's, where it is written."""
         return self.step.location.at(self.step.argument_nodes.get(self.argument, self.step.node))
+
+    @property
+    def maker(self) -> Location | None:
+        """Where a class of the program makes the batches that Keras asks it for."""
+        for option in options(self.step.arguments.get(self.argument, NONE)):
+            method = option.cls.find("__getitem__") if self.fed and isinstance(option, Instance) else None
+            if method is not None:
+                return method.label
+        return None
 
     @property
     def help(self) -> str:

@@ -45,6 +45,7 @@ Shown only: the data has to be stored or read otherwise.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from xlalint.analysis.domain.values import NONE
@@ -234,7 +235,10 @@ def _needed(found: Sequence[Need], on_vm: str, help: str) -> Draft:
     """What several calls need alike, at the first of them."""
     usual, _ = by_default(found[0].setting, NONE, Severity.INFO)
     message = f"`{brief(found[0].step.node)}` {found[0].reason}{usual}: {on_vm}; a TPU node cannot"
-    return _told([need.location for need in found], message, help, "so does this")
+    draft = _told([need.location for need in found], message, help, "so does this")
+    makers = dict.fromkeys(need.maker for need in found if need.maker is not None)
+    made = tuple(DraftNote(maker, "Python makes each batch here") for maker in makers)
+    return replace(draft, notes=(*made, *draft.notes))
 
 
 def _one_by_one(steps: Sequence[SetupCall], images: Sequence[SetupCall]) -> Iterator[Draft]:
