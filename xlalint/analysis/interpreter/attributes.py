@@ -72,6 +72,10 @@ PARTIAL: Final = frozenset(("func", "args", "keywords"))
 _UNBOUND: Final = frozenset(("staticmethod", "builtins.staticmethod"))
 
 
+# `__getattr__ = dict.__getitem__`: what is not an attribute is an item.
+_OF_ITEMS: Final = (Api("builtins.dict.__getitem__"), Api("builtins.dict.get"))
+
+
 class Attributes(Interpreter):
     """What `owner.name` is, and what assigning to it does."""
 
@@ -217,6 +221,9 @@ class Attributes(Interpreter):
                 return item
         if found := self.special(frame, owner, "__getattr__", (Static(name),), node):
             return found
+        # What Python's own class asks of its objects, `_own_items` and `__missing__`, is no item.
+        if not name.startswith("_") and self._class_attribute(frame, owner.cls, "__getattr__") in _OF_ITEMS:
+            return self.special(frame, owner, "__getitem__", (Static(name),), node) or UNKNOWN
         if frame.function is not None and frame.function.name == "__getattribute__":
             return UNKNOWN  # what that asks for has no attribute of the name
         return self.special(frame, owner, "__getattribute__", (Static(name),), node) or UNKNOWN

@@ -27,6 +27,8 @@ from ..domain.values import (
 _PYTHON_SCALARS: Final = frozenset(
     f"builtins.{name}" for name in ("int", "float", "bool", "str", "bytes", "complex", "type")
 ) | {"np.integer", "np.floating", "np.ndarray", "np.generic", "numbers.Number", "numbers.Integral", "numbers.Real"}
+# .. and classes that hold others: a constant is of one of them if that is its class.
+_PLAIN: Final = _PYTHON_SCALARS | {f"builtins.{name}" for name in ("dict", "frozenset", "list", "set", "tuple")}
 _ENUMS: Final = frozenset(("enum.Enum", "builtins.object"))
 _SEQUENCES: Final = {"builtins.list": ("list",), "builtins.tuple": ("tuple",), "builtins.set": ("set",)}
 SPARSE_CLASSES: Final = frozenset(("tf.SparseTensor",))
@@ -99,7 +101,7 @@ def is_instance(value: Value, names: frozenset[str]) -> bool | None:
             # An annotation alone is not believed where other classes than Python's plain ones are asked for.
             sure = not is_called_tensor(value) or all(name.startswith(("builtins.", "np.")) for name in names)
             return False if elsewhere and sure else None
-        case Static(constant) if value.known and names <= _PYTHON_SCALARS:
+        case Static(constant) if value.known and names <= _PLAIN:
             return f"builtins.{type(constant).__name__}" in names or (
                 isinstance(constant, bool) and "builtins.int" in names
             )

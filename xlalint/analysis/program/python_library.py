@@ -26,6 +26,22 @@ CONTAINERS: Final = {
     "typing.Mapping": "collections.Mapping",
     "collections.UserList": "collections.UserList",
 }
+# Objects of other libraries whose attributes are settings, all much alike.
+_SETTINGS: Final = {
+    **dict.fromkeys(
+        (
+            *("addict.Dict", "attrdict.AttrDict", "box.Box", "dotmap.DotMap", "easydict.EasyDict", "munch.Munch"),
+            *("fvcore.common.config.CfgNode", "yacs.config.CfgNode"),
+            *(
+                f"ml_collections.{module}{name}"
+                for module in ("", "config_dict.", "config_dict.config_dict.")
+                for name in ("ConfigDict", "FrozenConfigDict")
+            ),
+        ),
+        "easydict.EasyDict",
+    ),
+    "ml_collections.config_dict.create": "easydict.create",
+}
 _FOLDER: Final = Path(__file__).parent / "python"
 
 
@@ -36,7 +52,7 @@ def _modules() -> frozenset[str]:
 
 def may_be_written(name: str) -> bool:
     """Whether a canonical name is of a module that is written down."""
-    return name.partition(".")[0] in _modules()
+    return name in _SETTINGS or name.partition(".")[0] in _modules()
 
 
 def path_of(module: str) -> Path:
@@ -46,5 +62,5 @@ def path_of(module: str) -> Path:
 
 def module_and_name(name: str) -> tuple[str, str]:
     """The module of a canonical name, and what it is called there: `chain.from_iterable` is `chain_from_iterable`."""
-    module, _, inner = name.partition(".")
+    module, _, inner = _SETTINGS.get(name, name).partition(".")
     return module, inner.replace(".", "_")
