@@ -315,6 +315,7 @@ def _is_of_object(node: cst.CSTNode) -> bool:
             return False
 
 
+@lru_cache(maxsize=128)
 def _is_open(loop: cst.For | cst.While) -> bool:
     """Whether a loop ends when something happens, not after a number of iterations."""
     if isinstance(loop, cst.While) and not isinstance(loop.test, cst.Comparison):

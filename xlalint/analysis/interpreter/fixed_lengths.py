@@ -4,7 +4,7 @@ iteration makes them anew. And loops that put as many into a list each time."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, takewhile
 from operator import is_not
 from typing import Final
@@ -41,6 +41,7 @@ def is_as_long(unit: Unit, filled: cst.CSTNode, read: cst.CSTNode, loop: cst.For
     return False
 
 
+@lru_cache(maxsize=128)  # loops are run again and again
 def is_begun_at_times(unit: Unit, filled: cst.CSTNode, loop: cst.For | cst.While) -> bool:
     """Whether a loop empties the list that it puts something into when something happens, an episode ends say, so that
     it is of another length each time."""

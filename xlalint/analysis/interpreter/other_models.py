@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 
 from ...syntax import nodes as cst
@@ -56,7 +57,7 @@ def _are_made(passed: Sequence[cst.CSTNode], around: cst.For | cst.While | cst.F
     parts = [part for place in passed for part in cst.within(place)]
     if not parts:
         return False
-    names = frozenset(names_bound(around))
+    names = names_bound(around)
     return any(isinstance(part, cst.Call) or (isinstance(part, cst.Name) and part.value in names) for part in parts)
 
 
@@ -84,7 +85,8 @@ def _holds_trained(value: Value) -> bool:
     return is_trained(value) or (isinstance(value, Instance) and any(map(is_trained, value.attributes.values())))
 
 
-def names_bound(around: cst.For | cst.While | cst.FunctionDef) -> Iterator[str]:
+@lru_cache(maxsize=128)  # which is asked at each call that stands in it
+def names_bound(around: cst.For | cst.While | cst.FunctionDef) -> frozenset[str]:
     """The names that a loop binds in each iteration, or a function in each run."""
     targets = [*([around.target] if isinstance(around, cst.For) else ()), *cst.targets_in(around.body)]
-    return chain.from_iterable(map(cst.names_in, targets))
+    return frozenset(chain.from_iterable(map(cst.names_in, targets)))

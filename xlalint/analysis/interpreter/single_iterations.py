@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ...syntax import nodes as cst
 from .frames import Frame
@@ -93,8 +94,13 @@ def _assigned(loop: cst.For | cst.While) -> frozenset[str]:
     return frozenset(name for name, _ in _bound(loop.body))
 
 
-def _bound(body: cst.CSTNode) -> Iterator[tuple[str, cst.BaseExpression | None]]:
+@lru_cache(maxsize=128)  # branches are run again and again
+def _bound(body: cst.CSTNode) -> tuple[tuple[str, cst.BaseExpression | None], ...]:
     """The names that code binds, each with what it is assigned; None where that is more than an assignment."""
+    return tuple(_all_bound(body))
+
+
+def _all_bound(body: cst.CSTNode) -> Iterator[tuple[str, cst.BaseExpression | None]]:
     for part in cst.within(body):
         match part:
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):

@@ -10,6 +10,7 @@ from ..files.unit import Unit
 _ENOUGH = ("0", "1")  # what a number of elements is compared with that asks for no whole batch
 
 
+@lru_cache(maxsize=128)
 def takes_the_front(unit: Unit, part: cst.Subscript) -> bool:
     """Whether a slice is a batch from the front of what gets shorter by it, so that the last one may be smaller:
     nothing asks beforehand whether a whole one is left."""
