@@ -100,6 +100,15 @@ class SpecialMethods(Interpreter):
             case _:
                 return None
 
+    def _at_each_element(
+        self, frame: Frame, owner: Value, name: str, arguments: Ordered[Value], node: cst.CSTNode
+    ) -> Value | None:
+        """What a special method returns that is called for each element."""
+        around, frame.looped = frame.looped, True
+        item = self.special(frame, owner, name, arguments, node)
+        frame.looped = around
+        return item
+
     def as_iterable(self, frame: Frame, value: Value, node: cst.CSTNode) -> Value:
         """What an object gives that says itself how it is iterated; anything else as it is."""
         match value:
@@ -111,11 +120,9 @@ class SpecialMethods(Interpreter):
                         return Sequence("list", items)
                     up = length is not None and rounds_up(rows_of(length))
                     index = STATIC if length is None else self.counter(frame, node, detail=STEPS if up else "")
-                    around, frame.looped = frame.looped, True  # for each index
-                    item = self.special(frame, value, "__getitem__", (index,), node)
-                    frame.looped = around
+                    item = self._at_each_element(frame, value, "__getitem__", (index,), node)
                     return value if item is None else Sequence("list", None, item)
-                item = self.special(frame, value if made is None else made, "__next__", (), node)
+                item = self._at_each_element(frame, value if made is None else made, "__next__", (), node)
                 return Sequence("list", None, item) if item is not None else value if made is None else made
             case OneOf(alternatives) if any(isinstance(option, Instance) for option in alternatives):
                 return join_all(*(self.as_iterable(frame, option, node) for option in alternatives))

@@ -66,10 +66,33 @@ def _sample(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
             return Sequence("list", None, element)
 
 
+def _chosen(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`random.choice([320, 416])`: one of several numbers, another one each time."""
+    _drawn(interpreter, frame, arguments, node)
+    given = arguments.get(0, "seq") or arguments.keywords.get("a")
+    if len(arguments.positional) + len(arguments.keywords) != 1 or frame.context.kind not in NOT_TRACED:
+        return None
+    match given:
+        case Sequence(items=tuple(items)):
+            numbers = {item.constant for item in items if isinstance(item, Static) and _is_number(item.constant)}
+        case Static((_, *_) as constants):
+            numbers = {constant for constant in constants if _is_number(constant)}
+        case _:
+            return None
+    if len(numbers) < 2 or not (frame.python_loop or frame.looped):
+        return None
+    return Static(varies=(Variation("drawn", Location(frame.unit, node), shapes=len(numbers)),))
+
+
+def _is_number(constant: object) -> bool:
+    return isinstance(constant, int | float) and not isinstance(constant, bool)
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "np.random.default_rng": _generator,
     **dict.fromkeys(DRAWN_ON_HOST, _drawn),
     **dict.fromkeys(("random.sample", "random.choices"), _sample),
+    **dict.fromkeys(("random.choice", "np.random.choice"), _chosen),
 }
 METHODS: Final[dict[str, MethodModel]] = {
     f"{owner}.{method}": _drawing(function) for owner in (_GENERATOR, _OLD) for method, function in _METHODS.items()
