@@ -48,8 +48,53 @@ PADDED: Final = {
     "lists": "return np.array([row + [0] * (longest - len(row)) for row in batch])",
     "pad": "return np.stack([np.pad(row, (0, longest - len(row))) for row in batch])",
     "pairs": 'return np.array([np.pad(row, [(0, longest - len(row))], "constant") for row in batch])',
+    "one by one": """made = []
+    for row in batch:
+        made.append(row + [0] * (longest - len(row)))
+    return np.array(made)""",
+    "in place": """made = []
+    for row in batch:
+        row = list(row)
+        row += [0] * (longest - len(row))
+        made.append(row)
+    return np.array(made)""",
+    "extended": """made = []
+    for row in batch:
+        row = list(row)
+        row.extend([0] * (longest - len(row)))
+        made.append(row)
+    return np.array(made)""",
+    "tensors": "return tf.stack([tf.pad(row, [[0, longest - len(row)]]) for row in batch])",
     "keras": "return tf.keras.preprocessing.sequence.pad_sequences(batch, maxlen=longest)",
 }
+
+
+# The step stands where the rows are padded, whatever these are.
+AT_ONCE: Final = """\
+import json
+import numpy as np
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def step(x):
+    return tf.reduce_sum(x)
+
+def train(rows):
+    for start in range(0, len(rows) // 32 * 32, 32):
+        batch = rows[start:start + 32]
+        longest = {longest}
+        made = []
+        for row in batch:
+            made.append(row + [0] * (longest - len(row)))
+        step(np.array(made))
+
+train(json.load(open("rows.json")))
+"""
+
+
+@pytest.mark.parametrize(("longest", "found"), [("max(len(row) for row in batch)", ["XLA308"]), ("64", [])])
+def test_rows_are_padded_where_the_step_is(tmp_path: Path, longest: str, found: list[str]) -> None:
+    assert _codes(tmp_path, AT_ONCE.format(longest=longest)) == found
 
 
 @pytest.mark.parametrize("longest", LONGEST.values(), ids=LONGEST)

@@ -197,12 +197,20 @@ class Operations(Interpreter):
                     varies = found if as_long else (Variation(PADDING, location, 0),)  # `[0] * len(row)`
                     return Sequence(kind, None, element_of(sequence), varies=varies)
                 told = [each for each in found if each.kind == "number" or _is_of_caller(frame, each.location)][:1]
-                varies = tuple(Variation("sized", location, 0, each.shapes) for each in told)
+                # A number is told where it is made: what pads each row to it stands in a loop over the rows.
+                places = (each.location if each.kind == "number" else location for each in told)
+                varies = tuple(
+                    Variation("sized", place, 0, each.shapes) for place, each in zip(places, told, strict=True)
+                )
                 return Sequence(kind, None, element_of(sequence), varies=varies, steps=_times(sign, left, right))
             case (Sequence(kind=kind) as sequence, Unknown()) | (Unknown(), Sequence(kind=kind) as sequence) if (
                 isinstance(sign, cst.Multiply) and isinstance(element_of(sequence), ApiObject | Instance)
             ):
                 return Sequence(kind, None, element_of(sequence))  # of objects, which an array does not multiply
+            case (Unknown(), Sequence(varies=(_, *_)) as row) | (Sequence(varies=(_, *_)) as row, Unknown()) if (
+                isinstance(sign, cst.Add | cst.AddAssign)
+            ):
+                return replace(row, items=None, element=UNKNOWN)  # a list, too, of which nothing else is known
             case (Static(varies=varies), Api()) | (Api(), Static(varies=varies)) if varies:
                 return Static(varies=varies)  # `math.pi * epoch`
             case (Static(varies=varies), Unknown()) | (Unknown(), Static(varies=varies)) if varies:

@@ -56,6 +56,7 @@ _SIZES: Final[Mapping[str, tuple[str, ...]]] = {
     "tf.one_hot": ("depth",),
 }
 # What makes one array of a list.
+_PADDINGS: Final = ("pad_width", "paddings", "*1")
 _STACKING: Final = frozenset(
     (
         *(
@@ -173,8 +174,8 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         match result, _shape_in(arguments):
             case Array(), Sequence(items=(Static(int(first)), *_)) if first > 0:
                 result = replace(result, length=first)
-    if name == "np.pad" and isinstance(result, Array):
-        return varied(result, tuple(_behind_padding(arguments.get("pad_width", arguments.get("*1")), location, looped)))
+    if name in ("np.pad", "tf.pad") and isinstance(result, Array | Tensor):
+        return varied(result, tuple(_behind_padding(_argument(arguments, *_PADDINGS), location, looped)))
     if name == "np.append" and isinstance(result, Array):
         return _appended(arguments, result, location)
     if name in ("np.repeat", "np.tile") and isinstance(result, Array):

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import MOST_ITEMS, element_of, join, join_all, join_parts
-from ..domain.kinds import leaves
+from ..domain.kinds import leaves, united
 from ..domain.values import (
     KEYS,
     NONE,
@@ -89,6 +89,8 @@ def _extends(
             case Sequence(), _:
                 padding = iterable.varies if isinstance(iterable, Sequence) else ()
                 kept = padded(owner.varies, padding)
+                if kept is None and (sized := tuple(each for each in padding if each.kind == "sized")):
+                    kept = united(owner.varies, sized)
                 _put(interpreter, frame, owner, node, None, added, left, kept)
         return NONE
 
