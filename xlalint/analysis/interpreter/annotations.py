@@ -16,6 +16,7 @@ from ..domain.values import (
     Api,
     ApiObject,
     Array,
+    Class,
     ClassValue,
     Dependence,
     Dict,
@@ -97,8 +98,18 @@ def _plain(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> 
             return Sequence(_SEQUENCES[name], None) if name in _SEQUENCES else Dict({}) if name in _DICTS else None
         case ClassValue(cls) if interpreter.is_record(cls):
             return Instance(cls, interpreter.any_record(cls))
+        case ClassValue(cls) if _holds_tensors(cls):
+            return interpreter.canonical_instance(cls)
         case _:
             return None
+
+
+def _holds_tensors(cls: Class) -> bool:
+    """Whether an object of a class of the project's own, of which none derives, is set up with TensorFlow: models,
+    variables. What Keras knows it tells by itself."""
+    made = cls.find("__init__")
+    own = not cls.derived and not any(True for _ in cls.external_bases)
+    return own and made is not None and made.uses_tensorflow
 
 
 def _generic(
