@@ -1,10 +1,10 @@
 """Tracing unrolls a long Python loop in compiled code, and XLA compiles each iteration separately.
 
 ## What it does
-Reports `for .. in range(N)` in code that XLA compiles, if the loop computes with tensors and N is known, or set by
-default, and at least `unrolled-rounds` of the settings (32). If N is not known, it reports a loop through the steps of
-a sequence (`for t in range(x.shape[1])`, `for step in tf.unstack(x)`) that passes to a function or layer what the step
-before computed.
+Reports `for .. in range(N)`, and loops through N numbers of an array, in code that XLA compiles, if the loop computes
+with tensors or takes steps of training, and N is known, or set by default, and at least `unrolled-rounds` of the
+settings (32). If N is not known, it reports a loop through the steps of a sequence (`for t in range(x.shape[1])`, `for
+step in tf.unstack(x)`) that passes to a function or layer what the step before computed.
 
 ## What XLA does
 Tracing unrolls Python's `range`, with and without AutoGraph. Compile times measured with TensorFlow 2.21 on a CPU,
@@ -39,10 +39,48 @@ Shown only: a loop in the graph requires that its variables keep their shape and
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from xlalint.analysis.interpreter.events import Event, UnrollLoop
 from xlalint.fixes.quoted import one_line
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Good, OnJax, Rule, Runs, Severity
+
+STEPS: Final = """
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.01)
+optimizer.build(model.trainable_variables)
+
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model(x) ** 2) / 8
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+
+@tf.function({jit})
+def train(x):
+    for _ in {numbers}:
+        step(x)
+
+train(tf.ones([8, 3]))
+"""
+STRATEGY: Final = """
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.SGD(0.01)
+
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model(x) ** 2) / 8
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+
+@tf.function
+def train(iterator, steps):
+    for _ in range(steps):
+        strategy.run(step, args=(next(iterator),))
+
+data = tf.data.Dataset.from_tensors(tf.ones([8, 3])).repeat()
+train(iter(strategy.experimental_distribute_dataset(data)), 40)
+"""
 
 
 class UnrolledLoop(Rule):
@@ -214,8 +252,44 @@ class L(tf.keras.layers.Layer):
             help="tf.while_loop",
             why="as many as a setting says by default",
         ),
+        Bad(
+            STEPS.format(jit="jit_compile=True", numbers="range(40)"),
+            ["range(40)"],
+            Runs(),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+            help="tf.range(40)",
+            why="each iteration takes a step of training",
+        ),
+        Bad(
+            STRATEGY,
+            ["range(steps)"],
+            Runs(),
+            effect=Effect.RECOMPILES,
+            help="tf.range(steps)",
+            why="a strategy takes it",
+            target="tpu",
+        ),
+        Bad(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def f(x):
+    for time in np.linspace(1.0, 0.0, 50):
+        x = x - 0.1 * tf.tanh(x) * float(time)
+    return x
+""",
+            ["np.linspace(1.0, 0.0, 50)"],
+            Compiles(),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+            why="through the numbers of an array",
+        ),
     )
     good = (
+        Good(STEPS.format(jit="jit_compile=True", numbers="range(8)"), Runs(), why="few iterations"),
+        Good(STEPS.format(jit="jit_compile=True", numbers="tf.range(40)"), Runs(), why="a loop in the graph"),
         Good(
             """
 import argparse

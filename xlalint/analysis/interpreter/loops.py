@@ -12,6 +12,7 @@ from ..domain.values import (
     STATIC,
     Api,
     ApiObject,
+    Array,
     Dependence,
     FunctionValue,
     Instance,
@@ -189,10 +190,10 @@ class Loops(Interpreter):
         return names.get(name) or (frame.module.lookup(name) if frame.is_module else None)
 
     def _unrolled(self, frame: Frame, node: cst.For, iterable: Value, start: dict[str, Value]) -> None:
-        """Say that a loop is unrolled while it is traced: one that computes the same in each iteration, not one that
-        goes through the layers of a network. If their number is not known, one through the steps of a tensor, each of
-        which is passed what the one before left (`start`: what names were before)."""
-        rounds = steps_of(iterable)
+        """Say that a loop is unrolled while it is traced: one that takes a step of training in each iteration, or
+        computes the same, and does not go through the layers of a network. If their number is not known, one through
+        the steps of a tensor, each of which is passed what the one before left (`start`: what names were before)."""
+        rounds = _rounds_of(iterable)
         if rounds is None or frame.context.kind not in (ContextKind.XLA, ContextKind.GRAPH) or frame.env is None:
             return
         if isinstance(iterable, Sequence) and _is_code(iterable.element):
@@ -200,12 +201,16 @@ class Loops(Interpreter):
         finder = Parts(_counter_of(node.target, iterable))
         node.body.visit(finder)
         changed = {name: frame.env[name] for name in finder.changed if name in frame.env}
+        usual = usual_rounds(self, frame, node.iter) if not rounds else None
+        if (rounds or usual is not None) and _takes_steps(frame, node):
+            rounds, setting = usual or (rounds, "")
+            self.emit(frame, UnrollLoop, node.iter, rounds=rounds, statement=node, setting=setting)
+            return
         if not any(is_data(leaf) for value in changed.values() for leaf in leaves(value)):
             return
         bases = [self.evaluate(frame, base) for base in finder.bases]
         if finder.named or any(as_tensor(base, Dependence.STATIC) is None for base in bases):
             return
-        usual = usual_rounds(self, frame, node.iter) if not rounds else None
         if not rounds and usual is None:
             bases += [self.evaluate(frame, step) for step in finder.steps]
             parts = (leaf for base in bases for leaf in leaves(base))
@@ -240,6 +245,21 @@ class Loops(Interpreter):
         cst.Break: _jump,
         cst.Continue: _jump,
     }
+
+
+def _rounds_of(iterable: Value) -> int | None:
+    """How many iterations a loop has, as `steps_of` tells it, or through an array of so many numbers."""
+    match iterable:
+        case Array(length=int() as length):
+            return length
+        case _:
+            return steps_of(iterable)
+
+
+def _takes_steps(frame: Frame, loop: cst.For) -> bool:
+    """Whether each iteration of a loop calls a step of training, by itself or by a strategy."""
+    inside = set(cst.within(loop.body))
+    return any(callee.trains and location.node in inside for location, callee in frame.summary.calls)
 
 
 def _joined(env: dict[str, Value] | None, others: Iterable[dict[str, Value]]) -> dict[str, Value] | None:
