@@ -9,6 +9,7 @@ from typing import Final
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.library.call_kinds import RETURNS_TO_HOST
 from xlalint.linter.rule import Draft, DraftNote
+from xlalint.sources.testing import is_of_tests
 
 MOST_NOTES: Final = 8
 OTHER_LOOP: Final = "this loop runs the same"
@@ -33,7 +34,10 @@ class SameReads:
         self._first: dict[Hashable, Location] = {}
 
     def once(self, loop: Location, reads: Sequence[tuple[Location, str]], draft: Draft) -> Draft:
-        """What is said of a loop; of a further one that reads at the same places alone, at the first."""
+        """What is said of a loop; of a further one that reads at the same places alone, at the first. The loop of a
+        test stands for no other."""
+        if is_of_tests(loop.path):
+            return draft
         around = loop.unit.function_around(loop.node)
         if any(place.unit is loop.unit and place.unit.function_around(place.node) is around for place, _ in reads):
             return draft

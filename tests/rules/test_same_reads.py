@@ -54,6 +54,15 @@ def test_loops_that_call_one_function(tmp_path: Path, first: str, lines: list[in
     assert [note.span.line for note in findings[0].notes if "loop" in note.text] == [21] * others
 
 
+def test_a_loop_of_a_test_stands_for_no_other(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(STEP, encoding="utf-8")
+    loop = "import tensorflow as tf\nfrom m import run\n\n{}for x in [tf.ones([8, 3])] * 9:\n        run(x)\n"
+    (tmp_path / "main.py").write_text(loop.format("def main():\n    ") + "\nmain()\n", encoding="utf-8")
+    (tmp_path / "a_test.py").write_text(loop.format("def test_it():\n    "), encoding="utf-8")
+    findings = [found for found in check([tmp_path], Settings(target="tpu")).findings if found.code == "XLA516"]
+    assert ("main.py", 0) in [(Path(found.path).name, len(found.notes) - 1) for found in findings]
+
+
 NUMBERED: Final = """
 def train(data):
     total = 0.0
