@@ -1,7 +1,8 @@
 """A compiled function gets a Python number that changes, so XLA recompiles for each value.
 
 ## What it does
-Reports Python numbers that change from call to call among the arguments of a function compiled with `jit_compile=True`:
+Reports Python numbers that change from call to call among the arguments of a function compiled with `jit_compile=True`,
+also in a dict, a list or a tuple:
 
 - a loop counter, also of a comprehension or of `map(step, range(n))`, and what is computed from it
 - the numbers of a list that a loop iterates over, and fields of records that a loop iterates over
@@ -42,13 +43,13 @@ Shown only: a tensor cannot replace a Python number that the function uses as a 
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, OnJax, Rule, Runs, Severity
 from xlalint.syntax import nodes as cst
 
 from ._feeds import FEW
+from ._parts import numbers_in
 
 KINDS = {
     "counter": "a Python number that changes from call to call",
@@ -465,15 +466,15 @@ for i in range(4):
 
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
-        for value, node in zip(event.values, event.nodes, strict=True):
-            if not event.traced or not isinstance(value, Static):
-                continue
-            for variation in value.varies:
-                if variation.kind not in KINDS:
-                    continue
+        given = zip(event.values, event.nodes, strict=True) if event.traced else ()
+        parts = ((held, *part) for held, written in given for part in numbers_in(held, written))
+        for whole, value, node in parts:
+            for variation in (each for each in value.varies if each.kind in KINDS):
                 few = variation.shapes is not None and variation.shapes <= FEW
                 times = f"{variation.shapes} times" if variation.shapes else "once for each value"
                 what, instead = _said(event, node, KINDS[variation.kind])
+                if whole is not value and node in event.nodes:
+                    what, instead = f"`{brief(node)}` holds {KINDS[variation.kind]}", "put tensors into it"
                 yield Draft(
                     f"{what} and part of the trace: XLA compiles {times}",
                     Effect.RECOMPILES,
