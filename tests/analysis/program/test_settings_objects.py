@@ -102,3 +102,23 @@ def test_settings_that_are_not_known_come_to_an_end(tmp_path: Path, made: str) -
     report = check([tmp_path], Settings())
     assert not report.findings
     assert not report.problems
+
+
+@pytest.mark.parametrize(
+    "body", [" size = 100", " other, size = 1, 100", " first = 4; size = 25 * first", "\n    size = 100"]
+)
+def test_a_class_of_one_line(tmp_path: Path, body: str) -> None:
+    code = """\
+import tensorflow as tf
+
+class Settings:{body}
+
+@tf.function(jit_compile=True)
+def f(x):
+    for _ in range(Settings.size):
+        x = tf.tanh(x)
+    return x
+"""
+    (tmp_path / "m.py").write_text(code.replace("{body}", body), encoding="utf-8")
+    (found,) = check([tmp_path], Settings()).findings
+    assert (found.code, "100 iterations" in found.message) == ("XLA311", True)

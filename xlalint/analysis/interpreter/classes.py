@@ -77,11 +77,11 @@ class Classes(Interpreter):
             for stretch in cls.code:
                 unit = self.unit_of(cls.module, stretch.first, stretch)
                 if unit is not None:
-                    cls.attributes |= self.run_class_body(cls, outside, unit.body, unit)
+                    cls.attributes |= self.run_class_body(cls, outside, _inside(cls, unit.body), unit)
         return cls.attributes
 
     def run_class_body(
-        self, cls: Class, outside: Frame, body: Ordered[cst.BaseStatement], unit: Unit | None = None
+        self, cls: Class, outside: Frame, body: cst.BaseSuite | Ordered[cst.BaseStatement], unit: Unit | None = None
     ) -> dict[str, Value]:
         """Execute statements of a class's body."""
         methods: dict[str, Value] = {name: FunctionValue(method) for name, method in cls.functions.items()}
@@ -271,6 +271,15 @@ class Classes(Interpreter):
         if "tf.experimental.ExtensionType" in cls.external_bases:
             values = {name: _as_declared(fields.get(name), value) for name, value in values.items()}
         return Instance(cls, {**fields, **values})
+
+
+def _inside(cls: Class, statements: Ordered[cst.BaseStatement]) -> cst.BaseSuite | Ordered[cst.BaseStatement]:
+    """What stands in a class's body, of the lines in which that is: `class Settings: size = 8` is one line."""
+    match statements:
+        case [cst.ClassDef(name=cst.Name(value=name), body=cst.SimpleStatementSuite() as suite)] if name == cls.name:
+            return suite
+        case _:
+            return statements
 
 
 def _is_number(annotation: cst.BaseExpression) -> bool:
