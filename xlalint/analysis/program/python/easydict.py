@@ -1,10 +1,6 @@
 class _Innermost:
     def __init__(self, d=None, /, **kwargs):
-        if d is not None:
-            for name, value in d.items():
-                setattr(self, name, self._nested(value))
-        for name, value in kwargs.items():
-            setattr(self, name, self._nested(value))
+        self.update(d, **kwargs)
 
     def __getitem__(self, name):
         return getattr(self, name)
