@@ -220,6 +220,25 @@ for _ in range(4):
             target="tpu",
             why="it runs line by line",
         ),
+        Bad(
+            """
+import keras
+
+model = keras.Sequential([keras.Input((None,)), keras.layers.Embedding(9, 4), keras.layers.Dense(9)])
+
+def translate(sentence):
+    tokens = tf.ones([1, 1], tf.int32)
+    for _ in range(4):
+        new = tf.argmax(model(tokens)[:, -1:], -1, output_type=tf.int32)
+        tokens = tf.concat([tokens, new], axis=1)
+    return tokens
+""",
+            ["tf.concat([tokens, new], axis=1)"],
+            None,
+            severity=Severity.INFO,
+            target="tpu",
+            why="nothing is seen to call it: what does may compile the loop, which unrolls it",
+        ),
     )
     good = (
         Good(

@@ -137,12 +137,13 @@ def report_eager_model(
     call = None if model is None else model.cls.find("call")
     if call is None or not asks_for_graph(interpreter.decorated(method_value(call, model))):
         interpreter.note_done(frame, Act.MODEL, node)
-    if target is None or context.kind is not ContextKind.HOST or context.pipeline or frame.module.is_test:
+    if target is None or context.kind not in NOT_TRACED or context.pipeline or frame.module.is_test:
         return
     entry = f"`{frame.unit.code(node)}`, whose operations run one by one"
     step = replace(context, kind=ContextKind.XLA, autograph=True, entry=entry, eager=True)
     given = [(filtered(value, _gets_longer), where) for value, where in passed_values(arguments, node)]
-    report_feed(interpreter, frame, step, given, node, node)
+    # Whoever calls what nothing is seen to call may compile the loop as well, which unrolls it.
+    report_feed(interpreter, frame, step, given, node, node, certain=context.kind is ContextKind.HOST)
 
 
 def _gets_longer(variation: Variation) -> bool:
