@@ -188,10 +188,10 @@ class RowsOfWholeBatch(Rule):
                 function = step.location.unit.function_around(step.node)
                 alike.setdefault((step.location.unit, function), []).append((step, whole))
         for found in alike.values():
-            yield _draft(found, None if distributed else Told.FOR_TPU_ALONE)
+            yield _draft(found, Told.ALWAYS if distributed else Told.FOR_TPU_ALONE)
 
 
-def _draft(found: Sequence[tuple[SetupCall, SetupCall]], told: Told | None) -> Draft:
+def _draft(found: Sequence[tuple[SetupCall, SetupCall]], told: Told) -> Draft:
     """What is said of the tensors that one function makes."""
     (first, batch), *others = found
     places = dict.fromkeys(step.location for step, _ in others if step.location != first.location)
@@ -206,7 +206,7 @@ def _draft(found: Sequence[tuple[SetupCall, SetupCall]], told: Told | None) -> D
             *(DraftNote(place, "here, too") for place in places),
         ),
         at_most=Severity.WARNING,
-        told=told or Told.ALWAYS,
+        told=told,
     )
 
 

@@ -70,8 +70,6 @@ OF_RECORDS: Final = frozenset(("_replace", "_asdict"))
 # The attributes of what `functools.partial` makes.
 PARTIAL: Final = frozenset(("func", "args", "keywords"))
 _UNBOUND: Final = frozenset(("staticmethod", "builtins.staticmethod"))
-
-
 # `__getattr__ = dict.__getitem__`: what is not an attribute is an item.
 _OF_ITEMS: Final = (Api("builtins.dict.__getitem__"), Api("builtins.dict.get"))
 

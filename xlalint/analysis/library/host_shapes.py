@@ -33,11 +33,13 @@ _POSITIONS: Final = frozenset(("np.argwhere", "np.flatnonzero", "np.nonzero", "n
 # What finds each value once, before what is as long as the tensor that it looks through.
 _DISTINCT: Final = frozenset(("tf.unique", "tf.unique_with_counts"))
 _GATHERING: Final = frozenset(("tf.gather", "tf.gather_nd"))
-_RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "keras.ops.image.resize"))
-# .. and what pads or crops to a size.
-_BOXED: Final = frozenset(
-    f"tf.image.{name}"
-    for name in ("crop_to_bounding_box", "pad_to_bounding_box", "resize_with_crop_or_pad", "resize_with_pad")
+# What resizes, pads or crops a picture to a size.
+_RESIZING: Final = frozenset(
+    (
+        *("tf.image.resize", "tf.image.resize_bilinear", "keras.ops.image.resize"),
+        *("tf.image.resize_with_crop_or_pad", "tf.image.resize_with_pad"),
+        *("tf.image.crop_to_bounding_box", "tf.image.pad_to_bounding_box"),
+    )
 )
 
 
@@ -55,7 +57,7 @@ def shaped(
     into a graph; `looped`: a Python loop is around it; `fed`: a dataset calls it with each of its elements."""
     if name in _JOINING and looped and not traced and not fed:
         return varied(result, (_joined(name, arguments, location),))
-    if name in (*_RESIZING, *_BOXED) and not traced and _size_varies(arguments):
+    if name in _RESIZING and not traced and _size_varies(arguments):
         return varied(result, (Variation(RESIZED, location, axis=None),))
     if name in _DECODING and looped and not traced:
         return varied(result, (Variation(READ, location),))

@@ -55,8 +55,8 @@ _SIZES: Final[Mapping[str, tuple[str, ...]]] = {
     "tf.range": ("start", "limit"),
     "tf.one_hot": ("depth",),
 }
-# What makes one array of a list.
 _PADDINGS: Final = ("pad_width", "paddings", "*1")
+# What makes one array of a list.
 _STACKING: Final = frozenset(
     (
         *(
