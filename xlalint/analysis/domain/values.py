@@ -428,14 +428,15 @@ class ModuleValue(Record):
 
 class Unknown(Record):
     """No idea. `names`: the parameters it may come from; `compared`: it is the result of a comparison; `part`: it is
-    an element of what the parameter holds; `varies`: on the host, why it is longer or shorter from time to time;
-    `count`: as of a Python value, where it is a number."""
+    an element of what the parameter holds, or, `sliced`, several as they come; `varies`: on the host, why it is
+    longer or shorter from time to time; `count`: as of a Python value, where it is a number."""
 
     names: frozenset[str] = frozenset()
     compared: bool = False
     part: bool = False
     varies: tuple[Variation, ...] = ()
     count: Count | None = None
+    sliced: bool = False
 
 
 class OneOf(Record):

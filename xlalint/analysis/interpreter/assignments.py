@@ -195,10 +195,10 @@ class Assignments(Keeping):
             self.emit(frame, IterateOver, source, iterable=value, form="unpacking")
         for option in options:
             match option:
-                case Unknown(part=True):
+                case Unknown(part=True, sliced=False):
                     continue
                 case Unknown(names):
-                    self.refute_tensor(frame, option)  # code that works unpacks a tuple
+                    self.refute_tensor(frame, option)  # code that works unpacks a tuple, or a slice of one
                     frame.unpacked |= names
                 case Structure():
                     self.doubt_tensor(frame, option)

@@ -189,7 +189,7 @@ class Subscripts(Interpreter):
                     if isinstance(item, Static) and isinstance(item.constant, str):
                         self.refute_tensor(frame, base)
                 self.doubt_tensor(frame, base)
-                return Unknown(names, part=True)
+                return Unknown(names, part=True, sliced=len(index) == 1 and isinstance(index[0], Slice))
         match base:
             case Tensor():
                 return self._index_tensor(frame, node, base, index, store)
