@@ -50,6 +50,11 @@ def only_writes(reads: Sequence[tuple[Location, str]]) -> bool:
     return all(reader == "summary" for _, reader in reads)
 
 
+def is_shown(reads: Sequence[tuple[Location, str]]) -> bool:
+    """Whether something is read to be shown."""
+    return any(reader in ("format", "text") for _, reader in reads)
+
+
 def asks_keras(reads: Sequence[tuple[Location, str]]) -> bool:
     """Whether one of Keras's methods returns what is read."""
     return any(reader.lstrip(".") in RETURNS_TO_HOST for _, reader in reads)

@@ -1,11 +1,12 @@
-"""A training loop reads values of tensors in each iteration, and waits for the device each time.
+"""A loop around a step reads values of tensors in each iteration, and waits for the device each time.
 
 ## What it does
-Reports a loop on the host that trains, by a `tf.GradientTape`, a compiled step or `model.train_on_batch`, if each of
-its iterations reads values: `loss.numpy()`, `float(loss)`, `"%.2f" % loss`, f-strings, `print(loss)`, `if loss > best`,
-`np.mean(loss)`, `array[i] = loss`, `int(checkpoint.step)`, `logging.info("%s", loss)`, `bar.set_postfix(loss=loss)` of
-tqdm, `tf.print`, `tf.summary.scalar("loss", loss, step=n)`, `model.get_weights()`, and what Keras returns:
-`train_on_batch`, `predict`. There is one finding for a loop; notes name the places. Only programs for TPUs are meant.
+Reports a loop on the host that trains, by a `tf.GradientTape`, a compiled step or `model.train_on_batch`, or that calls
+a compiled function for each of its elements, if each of its iterations reads values: `loss.numpy()`, `float(loss)`,
+`"%.2f" % loss`, f-strings, `print(loss)`, `if loss > best`, `np.mean(loss)`, `array[i] = loss`,
+`int(checkpoint.step)`, `logging.info("%s", loss)`, `bar.set_postfix(loss=loss)` of tqdm, `tf.print`,
+`tf.summary.scalar("loss", loss, step=n)`, `model.get_weights()`, and what Keras returns: `train_on_batch`, `predict`.
+There is one finding for a loop; notes name the places. Only programs for TPUs are meant.
 A callback of Keras that does so at each batch (`on_train_batch_end`) is reported, too.
 
 ## What XLA does
@@ -45,7 +46,8 @@ the step that computes the value, so the device has nothing to do until the host
 - Summaries in `with tf.summary.record_if(..)`, which says how often they are written.
 - A compiled function that loops over many steps itself.
 - Information only: loops that need the value to go on, such as an agent that acts in its environment, functions
-  without a known caller, and loops that write nothing but summaries, which the program may record less often.
+  without a known caller, loops that write nothing but summaries, which the program may record less often, and loops
+  that train nothing and print nothing: they may collect results that the device has no room for.
 - Lengths and shapes, which are known without the device, and the `logs` of callbacks, which Keras reads anyway.
 - `Progbar.update(number, [("loss", loss)])` of Keras, which shows what it is passed at most 20 times a second
   (measured), and `logging.debug`, which is mostly off.
@@ -65,7 +67,7 @@ from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import Event, LoopOfSteps
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity, Told
 
-from ._host_loops import SameReads, asks_keras, counted, only_writes, read_notes, usual_notes
+from ._host_loops import SameReads, asks_keras, counted, is_shown, only_writes, read_notes, usual_notes
 
 SETUP: Final = """
 import tensorflow as tf
@@ -184,6 +186,23 @@ for number, (x, y) in enumerate(data):
             severity=Severity.INFO,
             target="tpu",
             why="a summary alone",
+        ),
+        Bad(
+            f"""{SETUP}
+error = tf.keras.metrics.MeanSquaredError()
+
+@tf.function
+def measure(x, y):
+    error.update_state(y, model(x))
+
+for x, y in data:
+    measure(x, y)
+    print("error so far: {{:.3f}}".format(error.result()))
+""",
+            ["data"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
         ),
         Bad(
             f"""{SETUP}
@@ -486,7 +505,8 @@ for x, y in data:
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case LoopOfSteps(reads=reads, needed=needed, usual=usual, by_keras=by_keras, context=context):
-                quiet = needed or only_writes(reads) or (context.kind is ContextKind.OPEN and not by_keras)
+                uncalled = context.kind is ContextKind.OPEN and not by_keras
+                quiet = needed or uncalled or only_writes(reads) or not (event.trains or is_shown(reads))
                 why = ", which it needs to go on" if needed else ""
                 draft = Draft(
                     f"{_WHO[by_keras]} {counted(reads)} on the host{why}: it waits for the device at every step",

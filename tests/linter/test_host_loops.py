@@ -199,6 +199,29 @@ def test_a_model_that_is_called_for_each_input(tmp_path: Path, loop: str, severi
     assert [one.severity for one in found(tmp_path, SETUP + loop, "XLA517")] == ([] if severity is None else [severity])
 
 
+COMPILED_RUN: Final = "@tf.function\ndef run(x):\n    mean.update_state(model(x))\n    return model(x)\n\n"
+
+
+@pytest.mark.parametrize(
+    ("loop", "severity"),
+    [
+        ("for x, y in data:\n    run(x)\n    print('%.3f' % mean.result())\n", Severity.WARNING),
+        ("def evaluate(data):\n    for x, y in data:\n        print(run(x))\n\nevaluate(data)\n", Severity.WARNING),
+        ("for x, y in data:\n    losses.append(run(x).numpy())\n", Severity.INFO),
+        ("for x, y in data:\n    run(x)\nprint(float(mean.result()))\n", None),
+        ("for n, (x, y) in enumerate(data):\n    run(x)\n    if n % 50 == 0:\n        print(mean.result())\n", None),
+        ("x = tf.ones([1, 3])\nfor number in range(99):\n    print(run(x))\n", None),
+        ("for x, y in data.take(5):\n    print(run(x))\n", None),
+        ("for x, y in data:\n    run(x)\n    print(x.numpy())\n", None),
+    ],
+)
+def test_a_compiled_function_that_is_called_for_each_input(
+    tmp_path: Path, loop: str, severity: Severity | None
+) -> None:
+    told = found(tmp_path, SETUP + COMPILED_RUN + loop, "XLA516")
+    assert [one.severity for one in told] == ([] if severity is None else [severity])
+
+
 RUN: Final = "def run(x):\n    return model(x)\n\n"
 
 

@@ -28,7 +28,7 @@ _LOOPS: Final = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cs
 _ENDS: Final = (cst.Continue, cst.Return)
 _TRAIN: Final = (Act.STEP, Act.FIT)
 _CALLS: Final = (Act.MODEL, Act.PREDICT)
-_INTERESTING: Final = (Act.STEP, *_CALLS)
+_INTERESTING: Final = (Act.STEP, Act.RUN, *_CALLS)
 _AT_EACH_BATCH: Final = frozenset(("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"))
 
 
@@ -74,7 +74,12 @@ def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOf
     """The loops in these analyses."""
     around = _Surroundings()
     training = _that_train(trails, around)
-    acting = {summary for summary in trails if any(done.act in _INTERESTING for done in summary.done)}
+    acting = {
+        summary
+        for summary in trails
+        if any(done.act in _INTERESTING for done in summary.done)
+        or any(callee.context.becomes_graph for _, callee in summary.calls)
+    }
     leading = with_callers(acting | training.keys(), trails, lambda caller: True)
     acts = _Acts(training, around)
     told = set[cst.CSTNode]()
@@ -127,8 +132,10 @@ def _event(
     """What is to be said of a loop, which a key ends with."""
     inside = [each for each in reached if each.around[: len(key)] == key]
     direct = [each for each in inside if each.loop == len(key)]
-    steps = [each for each in direct if each.done.act is Act.STEP]
     loop = key[-1].node
+    steps = [each for each in direct if each.done.act is Act.STEP]
+    trained = bool(steps)
+    steps = steps or [each for each in direct if each.done.act is Act.RUN and is_of_iteration(each.at.node, loop)]
     calls = [
         each
         for each in direct
@@ -168,7 +175,7 @@ def _event(
     location = Location(acts[0].at.unit, _header(loop))
     if steps:
         usual = tuple(dict.fromkeys(_usual(reads, key)))
-        made = LoopOfSteps(location, summary.context, trail, False, 0, places, needed, usual)
+        made = LoopOfSteps(location, summary.context, trail, False, 0, places, needed, usual, trains=trained)
         return made if places else None
     of_calls = tuple(dict.fromkeys(each.done.location for each in calls))
     places = tuple((place, reader) for place, reader in places if place not in of_calls)
@@ -227,8 +234,8 @@ class _Acts:
                     if len(reached) < _MOST:
                         made = _Reached(each.done, whole, len(around), location)
                         reached.setdefault((each.done, whole), made)
-            elif self._training.get(callee) and not callee.context.direct:
-                done = Done(Act.STEP, location)
+            elif not callee.context.direct and callee.context.becomes_graph and self._training.get(callee, True):
+                done = Done(Act.STEP if callee in self._training else Act.RUN, location)
                 reached.setdefault((done, around), _Reached(done, around, len(around), location))
         self._entered.discard(summary)
         self._found[summary] = tuple(reached.values())

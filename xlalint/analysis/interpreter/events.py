@@ -87,16 +87,17 @@ class RunEagerly(Setup):
 
 
 class LoopOfSteps(Setup):
-    """Host code trains in a loop, and reads values of tensors in each of its iterations; place: what the loop goes
-    through, or its test. `reads`: the places, each with the reader of a `HostRead` ("text" is made of it, its truth is
-    asked: "bool"); `needed`: what is read decides what the next step is given; `usual`: conditions that hold each time
-    by default, each with the setting; `by_keras`: Keras's own loop calls a method of a callback at each batch, whose
-    name the place is."""
+    """Host code trains in a loop, or calls what is compiled, and reads values of tensors in each of its iterations;
+    place: what the loop goes through, or its test. `reads`: the places, each with the reader of a `HostRead` ("text" is
+    made of it, its truth is asked: "bool"); `needed`: what is read decides what the next step is given; `usual`:
+    conditions that hold each time by default, each with the setting; `by_keras`: Keras's own loop calls a method of a
+    callback at each batch, whose name the place is; `trains`: whether a step of training is taken."""
 
     reads: tuple[tuple[Location, str], ...]
     needed: bool
     usual: tuple[tuple[Location, str], ...] = ()
     by_keras: bool = False
+    trains: bool = True
 
 
 class LoopOfCalls(Setup):

@@ -181,6 +181,7 @@ class Act(StrEnum):
     STEP = "step"  # of training: it records for gradients, or calls what is compiled and does
     OPTIMIZE = "optimize"  # an optimizer takes a step
     FIT = "fit"  # Keras trains
+    RUN = "run"  # it calls what is compiled and trains nothing
     MODEL = "model"  # it calls a model, operation by operation
     PREDICT = "predict"  # Keras predicts
     BUILD = "build"  # it makes a model of its inputs and outputs: what was called before it, is part of it
