@@ -49,12 +49,12 @@ from ..library.datasets import ROWS_OF_STEPS, is_dataset
 from ..library.host_shapes import shaped
 from ..library.host_sizes import row_parameters, sized
 from ..library.keras_classes import backends_of, runs_on_host, takes_others
-from ..library.optimizers import is_optimizer
-from ..library.refusing_layers import after_own_layer, is_refused
+from ..library.refusing_layers import after_own_layer
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
     is_of_devices,
+    is_traced_back,
     passes_strategy,
     sets_up,
     strictest,
@@ -179,7 +179,7 @@ class Calls(Interpreter):
             traced, looped = frame.context.kind not in NOT_TRACED, frame.looped or frame.python_loop > 0
             result = shaped(name, bound, called, location, frame.context.pipeline, traced=traced, looped=looped)
             result = result if traced else sized(name, bound, result, location, looped=looped)
-        if self.strategies or is_refused(result) or is_optimizer(result):
+        if self.strategies or is_traced_back(result):
             result = with_creation(name, bound, nodes, result, Creation(location, frame.context.scope))
         self.report_call(frame, name, bound, nodes, result, node)
         if isinstance(result, Unknown):

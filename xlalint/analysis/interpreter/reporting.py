@@ -14,6 +14,7 @@ from ..domain.kinds import as_tensor, options
 from ..domain.values import UNKNOWN, ApiObject, Dependence, Static, Structure, Tensor, Unknown, Value
 from ..files.unit import Location
 from ..library.call_kinds import SHAPE_ONLY
+from ..library.keras_classes import kind_of
 from ..library.optimizers import OPTIMIZES, has_state
 from ..library.strategies import RUNS, sets_up
 from ..program.backends import NAMES
@@ -173,14 +174,15 @@ class Reporting(Interpreter):
         result: Value,
         node: cst.BaseExpression,
     ) -> None:
-        """Say that a call sets the program up. Calls of models inside a step are of interest in the step of a strategy,
-        what makes tensors in all that XLA compiles."""
+        """Say that a call sets the program up. Calls of models and metrics inside a step are of interest in the step of
+        a strategy, those of losses and what makes tensors in all that XLA compiles."""
         if not isinstance(node, cst.Call) or frame.module.is_test:
             return
         inside = frame.context.in_replica
         compiled = frame.context.kind is ContextKind.XLA
         method = name.rpartition(".")[2]
-        told = method in RUNS or (frame.context.eager and method in OPTIMIZES)
+        of_loss = isinstance(owner, ApiObject) and kind_of(owner.api) == "loss"
+        told = of_loss or method in RUNS or (frame.context.eager and method in OPTIMIZES)
         for optimizer in (owner, bound.get("optimizer")):
             if isinstance(optimizer, ApiObject) and optimizer.made is not None and has_state(optimizer):
                 frame.summary.optimized.append(optimizer.made)
@@ -190,7 +192,8 @@ class Reporting(Interpreter):
             self.show(frame, Shows.TRAINING, node, "an optimizer's step")
         if method == "minimize":
             report_minimizing(self, frame, bound.get("loss", bound.get("*0")), node)
-        if not inside and ((compiled and sets_up(name) and not told) or method in ("__call__", "update_state")):
+        of_step = method in ("__call__", "update_state") and not (of_loss and compiled)
+        if not inside and (of_step or (compiled and sets_up(name) and not told)):
             return
         order = self.order_of(node)
         nodes = {parameter: nodes.get(parameter, node) for parameter in bound}

@@ -32,6 +32,7 @@ from ..record import replace
 from . import api
 from .local_paths import is_local
 from .made_rows import BATCHES, rows_made
+from .optimizers import is_optimizer
 from .refusing_layers import is_refused
 
 RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
@@ -121,6 +122,7 @@ _METHODS: Final[Mapping[str, frozenset[str]]] = {
             *("export", "load_weights", "save", "save_weights"),
         )
     ),
+    "loss": frozenset(("__call__",)),
     "optimizer": frozenset(("apply", "apply_gradients", "build", "minimize")),
     "metric": frozenset(("__call__", "update_state")),
     "strategy": frozenset(
@@ -332,10 +334,16 @@ def with_creation(
             return replace(result, payload=payload, made=made)
         case keeper if api.kind_of(keeper) in _KEEPERS:
             return replace(result, made=replace(made, complete=_is_complete(name, bound, nodes)))
-        case _ if is_refused(result):
+        case loss if is_refused(result) or api.kind_of(loss) == "loss":
             return replace(result, made=made)
         case _:
             return result
+
+
+def is_traced_back(result: Value) -> bool:
+    """Whether it matters where an object was created in programs that have no strategy, too."""
+    loss = isinstance(result, ApiObject) and result.method is None and api.kind_of(result.api) == "loss"
+    return loss or is_refused(result) or is_optimizer(result)
 
 
 def _is_complete(name: str, bound: Mapping[str, Value], nodes: Mapping[str, cst.BaseExpression]) -> bool:
