@@ -49,6 +49,8 @@ def _found(folder: Path, *said: str) -> list[str]:
         "tf.logical_and(labels, tf.equal(scores, 0.0))",
         "tf.math.is_finite(labels)",
         "tf.equal(tf.abs(labels), 1)",
+        "tf.cast(labels, tf.bool)",
+        "tf.cast(labels[..., 0], 'bool')",
     ],
 )
 def test_a_predicate_of_what_is_not_known_is_a_mask(tmp_path: Path, mask: str) -> None:

@@ -86,6 +86,8 @@ _PLAIN: Final[dict[str, Value]] = {
 }
 # Flags of what is made of data from outside, whatever is known of the arguments.
 _OF_DATA: Final = frozenset(("layer", "bounded"))
+_CASTS: Final = frozenset(("keras.ops.cast", "tf.cast"))
+_OF_MASKS: Final = (Api("tf.bool"), Api("np.bool_"), Static("bool"))
 _MADE: Final = {
     "chance": "draws random numbers",
     "data": "returns data",
@@ -171,6 +173,8 @@ def content(call: Call, names: Iterable[str] | None = None) -> Content:
     best, origin, bounded, carried, outside = Dependence.STATIC, None, None, False, False
     varies: tuple[Variation, ...] = ()
     evidence, shapes = tensor_parameters(call.name), shape_only(call.name)
+    if call.name in _CASTS and call.get("dtype") in _OF_MASKS:  # sizes are cast to numbers, and flags need no cast
+        evidence |= {"x"}
     reduces = "/reduce" in result_of(call.name)
     given = [(name, value) for name, value in call.arguments.items() if names is None or name in names]
     if call.owner is not None:
