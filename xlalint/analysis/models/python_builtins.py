@@ -220,7 +220,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
             "bytes",
             "bytearray",
             "object",
-            "eval",
             "exec",
             "locals",
         ]

@@ -137,6 +137,24 @@ def _any_method(
     return join_all(*found) if found else UNKNOWN
 
 
+def _eval(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`eval("build_" + name)`: what of the file has this name, or one of those that are spelled so; else a number or
+    the like, which a setting holds as text."""
+    if not arguments.nodes:
+        return STATIC
+    written = arguments.nodes[0]
+    match interpreter.evaluate_name(frame, written):
+        case Static(str(text)):
+            named = interpreter.project.member(frame.module, text.strip()) if text.strip().isidentifier() else None
+            return STATIC if named is None else named
+    spelled = re.compile(_spelled(written))
+    names = frame.module.outline.bindings if spelled.pattern != _ANYTHING else ()
+    alike = [name for name in names if spelled.fullmatch(name)][:_MOST_METHODS]
+    values = (interpreter.project.member(frame.module, name) for name in alike)
+    found = [value for value in values if isinstance(value, FunctionValue | ClassValue)]
+    return join_all(*found) if found else STATIC
+
+
 def _import_module(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`importlib.import_module("package.module")`, of the project."""
     written = arguments.keyword_nodes.get("name", next(iter(arguments.nodes), None))
@@ -219,6 +237,7 @@ def _registered(interpreter: Interpreter, frame: Frame, arguments: Arguments, no
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "builtins.eval": _eval,
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
     "builtins.object.__setattr__": _setattr,
