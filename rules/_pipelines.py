@@ -47,6 +47,8 @@ _FEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "fit_generator": ("generator", "validation_data"),
     "predict": ("x",),
 }
+# The methods of a class of batches that make one.
+_MAKERS: Final = ("__getitem__", "_get_batches_of_transformed_samples")
 # What says that a data set of `tfds` does not lie on this machine, or is in memory.
 _ELSEWHERE: Final = frozenset(("batch_size", "builder_kwargs", "try_gcs", "*3"))
 _INSTEAD: Final = (
@@ -74,9 +76,9 @@ class Need:
     @property
     def maker(self) -> Location | None:
         """Where a class of the program makes the batches that Keras asks it for."""
-        for option in options(self.step.arguments.get(self.argument, NONE)):
-            method = option.cls.find("__getitem__") if self.fed and isinstance(option, Instance) else None
-            if method is not None:
+        for option in options(self.step.arguments.get(self.argument, NONE)) if self.fed else ():
+            methods = map(option.cls.find, _MAKERS) if isinstance(option, Instance) else ()
+            if (method := next(filter(None, methods), None)) is not None:
                 return method.label
         return None
 

@@ -54,6 +54,20 @@ from tensorflow.keras.preprocessing import image_dataset_from_directory
 train = image_dataset_from_directory("./pictures/", image_size=(64, 64))  # flagged
 model.fit(train.prefetch(1), epochs=3)
 """,
+    "pictures that a class of its own changes": """\
+from tensorflow.keras.preprocessing.image import Iterator
+
+class Pictures(Iterator):
+    def __init__(self, pictures, labels, batch_size):
+        self.pictures, self.labels = pictures, labels
+        super().__init__(len(pictures), batch_size, True, None)
+
+    def _get_batches_of_transformed_samples(self, index_array):
+        return np.stack([self.pictures[index] for index in index_array]), self.labels[index_array]
+
+pictures = Pictures(np.load("pictures.npy"), np.load("labels.npy"), 8)
+model.fit(pictures, steps_per_epoch=9)  # flagged
+""",
     "a data set that was saved": """\
 data = tf.data.Dataset.load("saved/rows")  # flagged
 model.fit(data.batch(8))

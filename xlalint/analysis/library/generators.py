@@ -9,7 +9,13 @@ from ..domain.kinds import options
 from ..domain.values import ApiObject, FunctionValue, Instance, Pipeline, Sequence, Value
 
 _WITH_WEIGHTS: Final = 3  # inputs, targets and the weights of examples
-_BATCHES: Final = frozenset(("keras.utils.PyDataset", "keras.utils.Sequence"))
+# Classes whose methods make a batch when Keras asks for it; those of images are `PyDataset`s (measured).
+_BATCHES: Final = frozenset(
+    (
+        *("keras.utils.PyDataset", "keras.utils.Sequence"),
+        *(f"keras.preprocessing.image.{of}Iterator" for of in ("", "Directory", "NumpyArray")),
+    )
+)
 
 
 def yielded(value: Value | None) -> Value | None:
