@@ -40,10 +40,13 @@ FIRST: Final = (
 )
 
 
-def none_made(steps: Sequence[SetupCall], taped: Location | None, *, trains: bool) -> Iterator[Draft]:
+def none_made(steps: Sequence[SetupCall], taped: Location | None, *, trains: bool, on_host: bool) -> Iterator[Draft]:
     """A program that trains on what TensorFlow takes by default, or trains or predicts by a strategy for other
-    devices."""
-    steps = [step for step in steps if not step.context.eager]  # such a step alone is no program
+    devices. `on_host`: host code is seen to run the step that is taped."""
+    compiled = [step for step in steps if not step.context.eager]
+    if not compiled and not on_host:  # a step alone is no program
+        return
+    steps = compiled or steps
     if not steps or any(map(_may_place, steps)):
         return
     trained = next(filter(_trains, steps), None)

@@ -63,7 +63,9 @@ Shown only: the model, its optimizer and `compile` have to move into the scope t
 from collections.abc import Iterator
 from typing import Final
 
-from xlalint.analysis.interpreter.events import Event, Program
+from xlalint.analysis.files.unit import Location
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import Event, Program, TakeGradients
 from xlalint.analysis.library.strategies import is_strategy, is_tpu
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 
@@ -111,8 +113,24 @@ model.fit(data)
 class IdleTpu(Rule):
     code = "XLA512"
     name = "idle-tpu"
-    handles = (Program,)
+    handles = (Program, TakeGradients)
     bad = (
+        Bad(
+            f"""
+model = {MODEL}
+optimizer = tf.keras.optimizers.SGD(0.01)
+for x, y in tf.data.Dataset.from_tensors((tf.ones([8, 3]), tf.ones([8, 1]))).repeat(8):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+""",
+            ["apply_gradients"],
+            None,
+            severity=Severity.INFO,
+            target="tpu",
+            why="what a TPU does is not measured",
+        ),
         Bad(
             f"""{TPU}
 model = {MODEL}
@@ -486,10 +504,16 @@ with strategy.scope():
         ),
     )
 
+    def __init__(self) -> None:
+        self._run = set[Location]()
+
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case TakeGradients(context=context):
+                if context.kind is ContextKind.HOST:
+                    self._run.add(event.location)
             case Program(steps=steps, trains=trains, taped=taped) if not any(map(names_tpu, steps)):
-                yield from none_made(steps, taped, trains=trains)
+                yield from none_made(steps, taped, trains=trains, on_host=taped in self._run)
                 yield from predicts_aside(steps)
             case Program(steps=steps):
                 made = [step for step in steps if is_strategy(step.result) and is_tpu(step.result)]
