@@ -59,7 +59,7 @@ from typing import Final
 from xlalint.analysis.domain.kinds import options
 from xlalint.analysis.domain.values import ApiObject, Class, Creation, Tensor
 from xlalint.analysis.files.unit import Location, Unit
-from xlalint.analysis.interpreter.contexts import Context
+from xlalint.analysis.interpreter.contexts import Context, ContextKind
 from xlalint.analysis.interpreter.events import ApiCall, Event, HoldModels, Program
 from xlalint.analysis.library.optimizers import OPTIMIZES
 from xlalint.analysis.library.strategies import is_strategy
@@ -317,14 +317,16 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
         )
 
     def _to_come(self, taped: Location) -> Iterator[Draft]:
-        """The step of a program that has no strategy yet."""
-        function = taped.unit.function_around(taped.node)
+        """The steps of a program that has no strategy yet: the first one, and what else is seen to run."""
+        run = (place for place, (_, context) in self._gradients.items() if context.kind is not ContextKind.OPEN)
+        functions = dict.fromkeys((place.unit, place.unit.function_around(place.node)) for place in (taped, *run))
         means: dict[Location, None] = {}
-        for node in () if function is None else cst.within(function):
-            match node:
-                case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in OPTIMIZES:
-                    gradient = self._gradient_of(node, taped.unit)
-                    means |= {} if gradient is None else {self._gradients[gradient][0]: None}
+        for unit, function in functions:
+            for node in () if function is None else cst.within(function):
+                match node:
+                    case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in OPTIMIZES:
+                        gradient = self._gradient_of(node, unit)
+                        means |= {} if gradient is None else {self._gradients[gradient][0]: None}
         if means:
             first, *others = means
             yield Draft(
