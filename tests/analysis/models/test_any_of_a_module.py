@@ -118,6 +118,8 @@ def test_an_optimizer_that_nobody_knows_may_have_no_state(made: str, found: bool
         ("eval('masked')", {5}),
         ("eval('ma{}'.format(sys.argv[1]))", {5}),
         ("eval(sys.argv[1])", set()),
+        ("getattr(sys.modules['main'], sys.argv[1])", {5}),
+        ("getattr(sys.modules['absl'], sys.argv[1])", set()),
         ("getattr(sys.modules[sys.argv[1]], sys.argv[1])", set()),
         ("getattr(Others, sys.argv[1])", set()),
     ],

@@ -28,6 +28,7 @@ from ..domain.values import (
     Dimension,
     FunctionValue,
     Instance,
+    Module,
     ModuleValue,
     OneOf,
     Origin,
@@ -195,8 +196,8 @@ class Subscripts(Interpreter):
                 return self._index_tensor(frame, node, base, index, store)
             case Sequence() | Dict():
                 return self._index_container(frame, node, base, index)
-            case Api("sys.modules") if _names_this_module(node):
-                return ModuleValue(frame.module)
+            case Api("sys.modules") if (module := self._module_named(frame, node, index)) is not None:
+                return ModuleValue(module)
             case Api("os.environ") if (asked := of_variable(self, index[0])) is not None:
                 return asked
             case Array():
@@ -318,6 +319,16 @@ class Subscripts(Interpreter):
                 self.emit(frame, HostRead, node, value=asked, reader=reader)
                 return
 
+    def _module_named(self, frame: Frame, node: cst.Subscript, index: tuple[Value, ...]) -> Module | None:
+        """What `sys.modules[__name__]` and `sys.modules["package.module"]` are, of the project."""
+        match node.slice, index:
+            case [cst.SubscriptElement(slice=cst.Index(value=cst.Name("__name__")))], _:
+                return frame.module
+            case _, (Static(str(name)),):
+                return self.project.find(name, frame.module)
+            case _:
+                return None
+
     def _index_container(
         self, frame: Frame, node: cst.Subscript, base: Sequence | Dict, index: tuple[Value, ...]
     ) -> Value:
@@ -404,12 +415,3 @@ def _is_layer_input(frame: Frame, value: Tensor) -> bool:
 def _is_repeated(frame: Frame) -> bool:
     """Whether eager code, or a dataset, comes by here with other values again and again."""
     return frame.looped or frame.python_loop > 0 or frame.context.pipeline
-
-
-def _names_this_module(node: cst.Subscript) -> bool:
-    """`sys.modules[__name__]`"""
-    match node.slice:
-        case [cst.SubscriptElement(slice=cst.Index(value=cst.Name("__name__")))]:
-            return True
-        case _:
-            return False
