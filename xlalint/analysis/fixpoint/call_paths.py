@@ -117,6 +117,7 @@ def around_steps(roots: Iterable[Summary]) -> set[Summary]:
 def events_reached_from(
     roots: Sequence[Summary],
     loops: set[Summary],
+    counts: Callable[[Event, Summary], bool],
     without: set[Summary],
     training: set[Summary],
     by_steps: Mapping[Summary, None] | None,
@@ -125,9 +126,10 @@ def events_reached_from(
 ) -> Iterator[tuple[Event, Run]]:
     """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
     anything, what only eager code can do leads to what is compiled by itself alone, and what is in `without` to
-    nothing; a loop around steps leads to the steps alone. `training`: what trains, and what leads to that; `by_steps`:
-    what steps lead to, if there are steps; `direct`: what nothing leads to but calls of Keras's methods by host
-    code; `unseen`: the entry points of which nobody is seen to make any use."""
+    nothing; a loop around steps leads to the steps alone. `counts`: whether what happens in an analysis is of any
+    interest; `training`: what trains, and what leads to that; `by_steps`: what steps lead to, if there
+    are steps; `direct`: what nothing leads to but calls of Keras's methods by host code; `unseen`: the entry points of
+    which nobody is seen to make any use."""
     seen = set(without)
     entered = (root for root in roots if root.context.kind is not ContextKind.OPEN and root not in unseen)
     used = reached_from((*entered, *(root for root in roots if root in training)))
@@ -151,7 +153,7 @@ def events_reached_from(
                 run = Run(together, frozenset(summary.skipped))
                 together.append(run)
                 for event in summary.events:
-                    if not event.of_host and not isinstance(event, Setup):
+                    if not event.of_host and not isinstance(event, Setup) and counts(event, summary):
                         context = event.context if summary in used else replace(event.context, unused=True)
                         if by_steps is not None and summary not in by_steps:
                             context = replace(context, inferred=True)
