@@ -15,6 +15,7 @@ from . import (
     control_flow,
     coroutines,
     datasets,
+    einops,
     functions,
     held_layers,
     host_batches,
@@ -67,6 +68,7 @@ _FUNCTIONS: Final = {
     **keras_models.FUNCTIONS,
     **tokenizer_calls.FUNCTIONS,
     **shown.FUNCTIONS,
+    **einops.FUNCTIONS,
 }
 MODELS: Final = Models(
     functions={**_FUNCTIONS, **called_plainly.with_functions_as_they_are(_FUNCTIONS)},
@@ -78,6 +80,7 @@ MODELS: Final = Models(
         **logging_levels.METHODS,
         **coroutines.METHODS,
         **datasets.METHODS,
+        **einops.METHODS,
         **ragged.METHODS,
         **local_paths.METHODS,
         **held_layers.METHODS,
