@@ -10,7 +10,7 @@ from xlalint.analysis.domain.values import NONE, Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.api import kind_of
-from xlalint.analysis.library.strategies import RUNS, is_strategy, is_tpu, making_of, passes_strategy
+from xlalint.analysis.library.strategies import RUNS, TRAINING, is_strategy, is_tpu, making_of, passes_strategy
 from xlalint.linter.rule import Draft, DraftNote, Effect, Severity, Told
 from xlalint.syntax import nodes as cst
 
@@ -26,7 +26,6 @@ from ._strategies import (
     takes_no_tpu,
 )
 
-_TRAINS: Final = frozenset(("fit", "train_on_batch"))
 _PREDICTS: Final = frozenset(("evaluate", "predict"))
 _OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
 _SHOWN_BY: Final = ("builtins.", "logging.", "absl.logging.")
@@ -212,7 +211,7 @@ def _predicts(step: SetupCall) -> bool:
 def _trains(step: SetupCall) -> bool:
     """Whether a call changes weights."""
     method = method_of(step)
-    return method in _OPTIMIZES or (method in _TRAINS and kind_of(step.api.rpartition(".")[0]) == "model")
+    return method in _OPTIMIZES or (method in TRAINING and kind_of(step.api.rpartition(".")[0]) == "model")
 
 
 def _places(step: SetupCall) -> bool:
@@ -224,7 +223,7 @@ def _places(step: SetupCall) -> bool:
 
 def called_plainly(steps: Sequence[SetupCall]) -> Iterator[Draft]:
     """A step that trains what was made in a TPU strategy's scope, but that no strategy runs."""
-    if any(method_of(step) in _TRAINS | RUNS for step in steps):
+    if any(method_of(step) in TRAINING | RUNS for step in steps):
         return
     otherwise = {step.location for step in steps if _plain_under(step) is None}  # another caller has it run
     for step in steps:

@@ -26,7 +26,7 @@ from xlalint.syntax import nodes as cst
 UNNAMED = "the environment says which TPU this is: a TPU VM has these files, a TPU node does not"
 OF_GPUS = frozenset(("tf.distribute.MirroredStrategy", "tf.distribute.experimental.MirroredStrategy"))
 _ONE_DEVICE = frozenset(("tf.distribute.OneDeviceStrategy", "tf.distribute.experimental.OneDeviceStrategy"))
-RUNNING = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
+RUNNING = frozenset(("evaluate", "fit", "fit_generator", "predict", "test_on_batch", "train_on_batch"))
 
 
 def names_tpu(step: SetupCall) -> bool:

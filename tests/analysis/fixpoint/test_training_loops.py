@@ -27,6 +27,7 @@ LOOP: Final = """
 def train(data, best):
     for x, y in data:
         loss = step(x, y)
+        {read}
         if loss < best:  # of the loop
             best = loss
         kept = x[y > 0]  # of the loop
@@ -34,6 +35,7 @@ def train(data, best):
 BOTH: Final = """
 def train(data, best):
     for x, y in data:
+        {read}
         with tf.GradientTape() as tape:
             loss = tf.reduce_sum(model(x)[y > 0])  # of the step
         optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
@@ -62,17 +64,24 @@ def marks(text: str) -> set[str]:
     return {text.splitlines()[line - 1].partition("#")[2].strip() for line in lines}
 
 
+# What the loop does beside that: nothing, or what only eager code can.
+READS: Final = ["print(x)", "print(tf.reduce_sum(x).numpy())", "print(f'{tf.reduce_sum(x):.3f}')"]
+
+
+@pytest.mark.parametrize("read", READS)
 @pytest.mark.parametrize("decorator", ["", "@tf.function"])
-def test_the_loop_is_of_the_host_and_its_step_is_not(decorator: str) -> None:
-    assert marks(MODEL + STEP.format(decorator=decorator) + LOOP) == {"of the step"}
+def test_the_loop_is_of_the_host_and_its_step_is_not(decorator: str, read: str) -> None:
+    assert marks(MODEL + STEP.format(decorator=decorator) + LOOP.format(read=read)) == {"of the step"}
 
 
-def test_a_step_in_the_loop_itself() -> None:
-    assert marks(MODEL + BOTH) == {"of the step"}
+@pytest.mark.parametrize("read", READS)
+def test_a_step_in_the_loop_itself(read: str) -> None:
+    assert marks(MODEL + BOTH.format(read=read)) == {"of the step"}
 
 
-def test_who_calls_the_loop_is_of_the_host() -> None:
-    assert marks(MODEL + BOTH + CALLER) == {"of the step"}
+@pytest.mark.parametrize("read", READS)
+def test_who_calls_the_loop_is_of_the_host(read: str) -> None:
+    assert marks(MODEL + STEP.format(decorator="") + LOOP.format(read=read) + CALLER) == {"of the step"}
 
 
 def test_a_single_step_may_be_compiled_with_what_calls_it() -> None:

@@ -118,6 +118,7 @@ def events_reached_from(
     roots: Sequence[Summary],
     loops: set[Summary],
     counts: Callable[[Event, Summary], bool],
+    leads: Callable[[Summary, Summary], bool],
     without: set[Summary],
     training: set[Summary],
     by_steps: Mapping[Summary, None] | None,
@@ -127,9 +128,10 @@ def events_reached_from(
     """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
     anything, what only eager code can do leads to what is compiled by itself alone, and what is in `without` to
     nothing; a loop around steps leads to the steps alone. `counts`: whether what happens in an analysis is of any
-    interest; `training`: what trains, and what leads to that; `by_steps`: what steps lead to, if there
-    are steps; `direct`: what nothing leads to but calls of Keras's methods by host code; `unseen`: the entry points of
-    which nobody is seen to make any use."""
+    interest; `leads`: whether eager code leads to what it calls, though that is not compiled by itself; `training`:
+    what trains, and what leads to that; `by_steps`: what steps lead to, if there are steps; `direct`: what nothing
+    leads to but calls of Keras's methods by host code; `unseen`: the entry points of which nobody is seen to make any
+    use."""
     seen = set(without)
     entered = (root for root in roots if root.context.kind is not ContextKind.OPEN and root not in unseen)
     used = reached_from((*entered, *(root for root in roots if root in training)))
@@ -141,30 +143,31 @@ def events_reached_from(
             if summary in seen:
                 continue
             seen.add(summary)
-            if summary.host_only and summary.context.kind is ContextKind.OPEN:
-                following += [
-                    (callee, callee.trail(location, trail))
-                    for location, callee in summary.calls
-                    if callee.context.becomes_graph and not (callee.context.by_keras or callee.context.aside)
-                ]
-                continue
-            if summary not in loops:
+            eager = summary.host_only and summary.context.kind is ContextKind.OPEN
+            told = [
+                event
+                for event in summary.events
+                if not event.of_host and not isinstance(event, Setup) and counts(event, summary)
+            ]
+            if summary not in loops and (told or not eager):
                 together = runs.setdefault(summary if summary.function is None else summary.function.identity, [])
                 run = Run(together, frozenset(summary.skipped))
                 together.append(run)
-                for event in summary.events:
-                    if not event.of_host and not isinstance(event, Setup) and counts(event, summary):
-                        context = event.context if summary in used else replace(event.context, unused=True)
-                        if by_steps is not None and summary not in by_steps:
-                            context = replace(context, inferred=True)
-                        if context.by_keras and context.direct != (summary in direct):
-                            context = replace(context, direct=not context.direct)
-                        yield replace(event, context=context, trail=trail), run
-            following += [
-                (callee, callee.trail(location, trail))
-                for location, callee in summary.calls
-                if callee not in seen and (summary not in loops or callee in summary.steps or callee in loops)
-            ]
+                for event in told:
+                    context = event.context if summary in used else replace(event.context, unused=True)
+                    if by_steps is not None and summary not in by_steps:
+                        context = replace(context, inferred=True)
+                    if context.by_keras and context.direct != (summary in direct):
+                        context = replace(context, direct=not context.direct)
+                    yield replace(event, context=context, trail=trail), run
+            for location, callee in summary.calls:
+                if eager:
+                    alone = callee.context.becomes_graph and not (callee.context.by_keras or callee.context.aside)
+                    follows = alone or leads(summary, callee)
+                else:
+                    follows = summary not in loops or callee in summary.steps or callee in loops
+                if follows and callee not in seen:
+                    following.append((callee, callee.trail(location, trail)))
         pending = following
 
 

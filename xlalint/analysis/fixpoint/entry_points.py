@@ -54,7 +54,7 @@ from .second_traces import second_traces
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
 from .stages import Stages
 from .trainers import trainer_entries
-from .training_loops import is_of_step, training_loops
+from .training_loops import training_loops
 
 _Position: TypeAlias = tuple[int, str, int]
 _Question: TypeAlias = Callable[[Function], bool]  # whether other partitions named a function
@@ -372,13 +372,18 @@ class _Analysis:
         loops = around_steps((*self.roots, *self._opened))
         compiled = [*self.roots, *entered_by_host(hosts), *self.interpreter.fragments.values(), *self._opened]
         asked = sorted([*compiled, *hosts] if self.options.include_host else compiled, key=root_key)
-        training, uses = that_train(asked), (self._by_steps, self._direct, self._unseen)
-        trains_itself = training_loops(asked)
-
-        def counts(event: Event, summary: Summary) -> bool:
-            return summary not in trains_itself or is_of_step(event, summary)
-
-        yield from events_reached_from(asked, loops, counts, self._piped, training, *uses)
+        trainings = training_loops(asked, targeted=self.options.target is not None)
+        yield from events_reached_from(
+            asked,
+            loops,
+            trainings.counts,
+            trainings.leads,
+            without=self._piped,
+            training=that_train(asked),
+            by_steps=self._by_steps,
+            direct=self._direct,
+            unseen=self._unseen,
+        )
         whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
         everywhere = sorted([*compiled, *hosts], key=root_key)
         entries = compiled_entries(sorted(self.roots, key=root_key))

@@ -1,9 +1,9 @@
 """Functions that nothing is seen to call and that train step by step in a loop: whoever calls them, nobody compiles
-them, since a loop over batches is of the host."""
+them, since a loop over batches is of the host. Their steps a target would compile."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -11,41 +11,56 @@ from ..files.unit import Location
 from ..interpreter.contexts import ContextKind
 from ..interpreter.events import Event, TakeGradients
 from ..interpreter.frames import Act, Summary
+from ..record import Record
 from .call_paths import reached_from, with_callers
 
 _ENDS: Final = (cst.FunctionDef, cst.Lambda, cst.ClassDef)
 
 
-def training_loops(roots: Iterable[Summary]) -> set[Summary]:
-    """The analyses of such functions among what these lead to, and of those that call them."""
+class TrainingLoops(Record, eq=False):
+    """Such functions, and those that call them, each with what it calls to take a step, or calls that does. `targeted`:
+    there is a target that would compile the steps, whatever else the loop does."""
+
+    steps: Mapping[Summary, Collection[Summary]]
+    targeted: bool
+
+    def counts(self, event: Event, summary: Summary) -> bool:
+        """Whether what happens in an analysis is of any interest: not what only eager code can do, nor what happens in
+        such a loop, but for the steps it takes."""
+        eager = summary.host_only and summary.context.kind is ContextKind.OPEN
+        if summary not in self.steps:
+            return not eager
+        return (self.targeted or not eager) and _is_of_step(event, summary)
+
+    def leads(self, caller: Summary, callee: Summary) -> bool:
+        """Whether such a loop leads to the steps that it calls, though it does what only eager code can."""
+        return self.targeted and callee in self.steps.get(caller, ())
+
+
+def training_loops(roots: Iterable[Summary], *, targeted: bool) -> TrainingLoops:
+    """Such functions among what these lead to."""
     seen = reached_from(roots)
-    found = {summary for summary in seen if _is_open(summary) and _trains_in_loop(summary)}
-    return with_callers(found, seen, _is_open)
-
-
-def is_of_step(event: Event, summary: Summary) -> bool:
-    """Whether something happens in a step that such a loop takes itself, behind a tape: a target would compile that."""
-    tapes = {each.location.node for each in summary.events if isinstance(each, TakeGradients)}
-    around = event.location.unit.around(event.location.node) if tapes else ()
-    return event.context.eager or any(
-        isinstance(block, cst.With) and not tapes.isdisjoint(block.items) for block in around
-    )
+    taking = {summary: set(_steps_of(summary)) for summary in seen if _is_open(summary)}
+    found = {summary for summary, steps in taking.items() if steps or _steps_itself(summary)}
+    loops = with_callers(set(found), seen, _is_open)
+    steps = {one: taking[one] | {callee for _, callee in one.calls if callee in loops} for one in loops}
+    return TrainingLoops(steps, targeted)
 
 
 def _is_open(summary: Summary) -> bool:
     return summary.context.kind is ContextKind.OPEN
 
 
-def _trains_in_loop(summary: Summary) -> bool:
-    """Whether a loop of a function takes steps of training, by itself or by what it calls."""
-    own = any(done.act is Act.OPTIMIZE and _is_in_loop(done.location) for done in summary.done)
-    return own or any(_takes_step(callee) for callee in summary.looped)
+def _steps_of(summary: Summary) -> Iterator[Summary]:
+    """What a function calls in its loops that takes a step of training."""
+    for callee in summary.looped:
+        if callee.trains if callee.context.becomes_graph else any(done.act is Act.OPTIMIZE for done in callee.done):
+            yield callee
 
 
-def _takes_step(callee: Summary) -> bool:
-    if callee.context.becomes_graph:
-        return callee.trains
-    return any(done.act is Act.OPTIMIZE for done in callee.done)
+def _steps_itself(summary: Summary) -> bool:
+    """Whether a loop of a function has an optimizer take steps."""
+    return any(done.act is Act.OPTIMIZE and _is_in_loop(done.location) for done in summary.done)
 
 
 def _is_in_loop(place: Location) -> bool:
@@ -56,3 +71,12 @@ def _is_in_loop(place: Location) -> bool:
         if isinstance(around, cst.For | cst.While):
             return True
     return False
+
+
+def _is_of_step(event: Event, summary: Summary) -> bool:
+    """Whether something happens behind a tape: a target would compile that."""
+    tapes = {each.location.node for each in summary.events if isinstance(each, TakeGradients)}
+    around = event.location.unit.around(event.location.node) if tapes else ()
+    return event.context.eager or any(
+        isinstance(block, cst.With) and not tapes.isdisjoint(block.items) for block in around
+    )

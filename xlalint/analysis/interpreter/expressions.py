@@ -30,9 +30,9 @@ from ..program.definitions import DefinedFunction
 from .annotations import PROMISED
 from .changed_outside import report_changed
 from .contexts import ContextKind
-from .events import HostRead, ReadInt32
+from .events import ReadInt32
 from .frames import Arguments, Frame
-from .host_reads import report_text
+from .host_reads import report_formatted, report_text
 from .interface import Handlers, Interpreter
 from .shared_variables import report_shared
 
@@ -83,7 +83,7 @@ class Expressions(Interpreter):
                     # `f"{t}"` prints the symbolic tensor; a format specification asks for its number.
                     if part.format_spec and as_tensor(value, Dependence.STATIC):
                         self.note_eager_read(frame, value)
-                        self.emit(frame, HostRead, part.expression, value=value, reader="format")
+                        report_formatted(self, frame, value, part.expression)
                     else:
                         report_text(self, frame, [value], part.expression)
         return STATIC if path is None else unknown_text(path)

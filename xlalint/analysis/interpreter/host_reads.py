@@ -55,9 +55,16 @@ def report_text(
     """Text is made of values. Of a tensor during tracing it shows the name; of the `numbers` among them it wants the
     value, which no trace has."""
     if (tensor := _first_tensor(numbers)) is not None:
-        interpreter.emit(frame, HostRead, node, value=tensor, reader="format")
+        report_formatted(interpreter, frame, tensor, node)
     else:
         note_read(interpreter, frame, values, node, "text")
+
+
+def report_formatted(interpreter: Interpreter, frame: Frame, tensor: Value, node: cst.CSTNode) -> None:
+    """Say that a tensor is formatted as a number, which no trace has."""
+    if frame.context.kind is ContextKind.OPEN:
+        frame.summary.host_only = True  # eagerly it works
+    interpreter.emit(frame, HostRead, node, value=tensor, reader="format")
 
 
 def note_read(
