@@ -6,6 +6,7 @@ XLA compiles: `fit`, `evaluate` or `predict` of a model compiled with `jit_compi
 reports `padded_batch`, `bucket_by_sequence_length`, Keras's `.._dataset_from_directory` and `ImageDataGenerator`,
 `make_csv_dataset` with `num_epochs`, arrays, tensors made of arrays, and generators passed to a model, and slices that
 a loop or a generator takes in steps, or from the front, with the lists that are filled with what such slices hold.
+Where there is a target, batches that a function returns which nothing is seen to call are information.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
@@ -42,8 +43,8 @@ If every example counts, pad the last batch: with the weight 0 in an evaluation,
 
 ## Fix safety
 `unsafe`: `drop_remainder=True` drops up to one batch of examples. With shuffling, these differ in each epoch; in an
-evaluation they are always the same. Shown only for `predict`, which would return no result for them, and where the call
-sets `drop_remainder` itself, to False or to what decides it elsewhere.
+evaluation they are always the same. Shown only for `predict`, which would return no result for them, for what nothing
+is seen to train on, and where the call sets `drop_remainder` itself, to False or to what decides it elsewhere.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/data/Dataset#batch
@@ -51,6 +52,7 @@ sets `drop_remainder` itself, to False or to what decides it elsewhere.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.analysis.library.datasets import UNLESS
 from xlalint.analysis.library.host_sizes import PIECES
@@ -99,6 +101,19 @@ class PartialLastBatch(Rule):
     name = "partial-last-batch"
     handles = (FeedCompiled,)
     bad = (
+        Bad(
+            """
+def pictures(paths, size):
+    dataset = tf.data.Dataset.from_tensor_slices(paths).map(lambda path: tf.zeros([4]))
+    return dataset.batch(size), dataset.batch(size, drop_remainder=True)
+""",
+            ["dataset.batch(size)"],
+            None,
+            severity=Severity.INFO,
+            safety=Safety.DISPLAY,
+            target="tpu",
+            why="others train on what it returns",
+        ),
         Bad(
             f"""{TWIN}
 rows = tf.data.Dataset.from_tensor_slices(tf.ones([100, 3]))
@@ -332,6 +347,16 @@ train(np.ones((70, 4)), 32)
     )
     good = (
         Good(
+            """
+def pictures(paths, size):
+    dataset = tf.data.Dataset.from_tensor_slices(paths).map(lambda path: tf.zeros([4]))
+    return {"train": dataset.repeat().batch(size), "rows": dataset}
+""",
+            None,
+            why="all batches are whole",
+            target="tpu",
+        ),
+        Good(
             f"""{MODEL}
 model.compile("sgd", "mse", jit_compile=True)
 {DATA}
@@ -451,7 +476,8 @@ for batch in tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32).unba
             else:
                 help = _whole_batches(node, variation.detail)
                 if variation.detail not in MADE:
-                    safety = Safety.DISPLAY if predicts or _decides(node) else Safety.UNSAFE
+                    unknown = predicts or event.context.kind is ContextKind.OPEN  # each row may be needed
+                    safety = Safety.DISPLAY if unknown or _decides(node) else Safety.UNSAFE
                     rewrite = argument_set(variation.location, "drop_remainder", "True", TITLE, DIFFERS, safety)
             draft = fed(event, variation, message, EACH if predicts else help, guessed, rewrite)
             yield self._arrays.once(event, draft)

@@ -48,6 +48,7 @@ from .direct_calls import DirectCalls, called_directly
 from .inherited_roles import InheritedRoles
 from .keras_entries import keras_entries
 from .partitions import GatheredMessages, Key, Message, Messages, Partition, Round, UncalledFunction
+from .returned_batches import returned_batches
 from .role_calls import RoleCalls
 from .roles import is_eager_by_role, may_take_tensors
 from .second_traces import second_traces
@@ -388,6 +389,8 @@ class _Analysis:
         everywhere = sorted([*compiled, *hosts], key=root_key)
         entries = compiled_entries(sorted(self.roots, key=root_key))
         yield from ((event, whole) for event in chain(events_of_host(everywhere), second_traces(everywhere), entries))
+        if self.options.target is not None:
+            yield from ((event, whole) for event in returned_batches(self._opened))
         if self.interpreter.set_up:
             yield from ((event, whole) for event in setup_events(everywhere))
 
