@@ -213,6 +213,7 @@ COMPILED_RUN: Final = "@tf.function\ndef run(x):\n    mean.update_state(model(x)
         ("x = tf.ones([1, 3])\nfor number in range(99):\n    print(run(x))\n", None),
         ("for x, y in data.take(5):\n    print(run(x))\n", None),
         ("for x, y in data:\n    run(x)\n    print(x.numpy())\n", None),
+        ("for x, y in data:\n    run(x)\n    print(model(x).numpy())\n", None),  # which is XLA517
     ],
 )
 def test_a_compiled_function_that_is_called_for_each_input(

@@ -135,7 +135,6 @@ def _event(
     loop = key[-1].node
     steps = [each for each in direct if each.done.act is Act.STEP]
     trained = bool(steps)
-    steps = steps or [each for each in direct if each.done.act is Act.RUN and is_of_iteration(each.at.node, loop)]
     calls = [
         each
         for each in direct
@@ -144,6 +143,8 @@ def _event(
         and is_of_iteration(each.at.node, loop)
         and not _is_part_of_model(summary, each.at)
     ]
+    if not steps and not calls:
+        steps = [each for each in direct if each.done.act is Act.RUN and is_of_iteration(each.at.node, loop)]
     acts = steps or calls
     within = {each.around[: each.loop] for each in inside if each.done.act in _INTERESTING and each.loop > len(key)}
     fits = [each for each in direct if each.done.act is Act.FIT]
