@@ -280,25 +280,6 @@ class L(tf.keras.layers.Layer):
     good = (
         Good(
             """
-class Cell(tf.keras.layers.Layer):
-    state_size = [3, 3]
-    output_size = 3
-
-    def call(self, inputs, states):
-        first, second = states[:2]
-        return inputs + first, [second, inputs]
-
-layer = tf.keras.layers.RNN(Cell())
-
-@tf.function(jit_compile=True)
-def f(x):
-    return layer(x)
-""",
-            inputs=("f32[2, 4, 3]",),
-            why="Keras passes the cell a list of states, and a slice of it is one",
-        ),
-        Good(
-            """
 class BoxLoss(tf.keras.losses.Loss):
     def call(self, y_true, outputs):
         normalizer, targets = y_true

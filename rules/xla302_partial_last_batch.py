@@ -347,16 +347,6 @@ train(np.ones((70, 4)), 32)
     )
     good = (
         Good(
-            """
-def pictures(paths, size):
-    dataset = tf.data.Dataset.from_tensor_slices(paths).map(lambda path: tf.zeros([4]))
-    return {"train": dataset.repeat().batch(size), "rows": dataset}
-""",
-            None,
-            why="all batches are whole",
-            target="tpu",
-        ),
-        Good(
             f"""{MODEL}
 model.compile("sgd", "mse", jit_compile=True)
 {DATA}

@@ -116,22 +116,6 @@ class IdleTpu(Rule):
     handles = (Program, TakeGradients)
     bad = (
         Bad(
-            f"""
-model = {MODEL}
-optimizer = tf.keras.optimizers.SGD(0.01)
-for x, y in tf.data.Dataset.from_tensors((tf.ones([8, 3]), tf.ones([8, 1]))).repeat(8):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((model(x) - y) ** 2)
-    gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-""",
-            ["apply_gradients"],
-            None,
-            severity=Severity.INFO,
-            target="tpu",
-            why="what a TPU does is not measured",
-        ),
-        Bad(
             f"""{TPU}
 model = {MODEL}
 model.compile("adam", "mse")
@@ -463,17 +447,6 @@ print(model.predict(tf.ones([8, 3])))
 """,
             None,
             why="nothing is trained",
-            target="tpu",
-        ),
-        Good(
-            f"""
-with tf.device("TPU:0"):
-    model = {MODEL}
-    model.compile("adam", "mse")
-    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
-""",
-            None,
-            why="it names a device",
             target="tpu",
         ),
         Good(

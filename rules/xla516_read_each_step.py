@@ -189,23 +189,6 @@ for number, (x, y) in enumerate(data):
         ),
         Bad(
             f"""{SETUP}
-error = tf.keras.metrics.MeanSquaredError()
-
-@tf.function
-def measure(x, y):
-    error.update_state(y, model(x))
-
-for x, y in data:
-    measure(x, y)
-    print("error so far: {{:.3f}}".format(error.result()))
-""",
-            ["data"],
-            Runs(),
-            severity=Severity.WARNING,
-            target="tpu",
-        ),
-        Bad(
-            f"""{SETUP}
 for x, y in data:
     with tf.GradientTape() as tape:
         made = model(x)
@@ -279,19 +262,6 @@ play(Environment())
             ["range(20)"],
             Runs(),
             severity=Severity.INFO,
-            target="tpu",
-        ),
-        Bad(
-            f"""{COMPILED}
-LOG_EVERY = 1
-for number, (x, y) in enumerate(data):
-    loss = step(x, y)
-    if number % LOG_EVERY == 0:
-        print(float(loss))
-""",
-            ["enumerate(data)"],
-            Runs(),
-            severity=Severity.WARNING,
             target="tpu",
         ),
         Bad(

@@ -7,7 +7,7 @@ the program. Where the version of Keras is not known, and where the target is a 
 that is information.
 
 ## What XLA does
-The step never comes to XLA: it fails while it is traced. Measured with TensorFlow 2.21, Keras 3.15 and tf_keras 2.21, a
+The step never comes to XLA: it fails during tracing. Measured with TensorFlow 2.21, Keras 3.15 and tf_keras 2.21, a
 `MirroredStrategy` of two CPU devices, and a `OneDeviceStrategy`:
 
 | reduction | Keras 2 | Keras 3 |

@@ -312,3 +312,20 @@ def test_a_step_that_plays_an_episode_is_no_program(goes_on: str, last: str, *, 
     (tmp_path / "train.py").write_text(PLAYED.format(goes_on, last), encoding="utf-8")
     codes = {one.code for one in check([tmp_path], Settings(target="tpu")).findings}
     assert ("XLA506" in codes, "XLA603" in codes) == (True, judged)
+
+
+def test_a_program_that_trains_line_by_line_has_no_strategy_either(tmp_path: Path) -> None:
+    step = (
+        "for x, y in tf.data.Dataset.from_tensors((tf.ones([8, 3]), tf.ones([8, 1]))).repeat(8):\n"
+        "    with tf.GradientTape() as tape:\n"
+        "        loss = tf.reduce_mean((model(x) - y) ** 2)\n"
+        "    gradients = tape.gradient(loss, model.trainable_variables)\n"
+        "    optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n"
+    )
+    program = tmp_path / "train.py"
+    program.write_text(f"import tensorflow as tf\n\n{MADE}\noptimizer = tf.keras.optimizers.SGD(0.1)\n{step}")
+    found = check([program], Settings(target="tpu")).findings
+    assert [(one.code, one.span.line) for one in found if one.code in ("XLA506", "XLA512")] == [
+        ("XLA506", 6),
+        ("XLA512", 9),
+    ]

@@ -319,7 +319,25 @@ class Rows:
 def f(x):
     return tf.map_fn(Rows(np.array([2, 3])).scaled, x)
 """
+CELL: Final = """\
+import tensorflow as tf
+
+class Cell(tf.keras.layers.Layer):
+    state_size = [2, 2]
+    output_size = 2
+
+    def call(self, inputs, states):
+        first, second = states[:2]
+        return inputs + first, [second, inputs]
+
+layer = tf.keras.layers.RNN(Cell())
+
+@tf.function(jit_compile=True)
+def f(x):
+    return layer(tf.expand_dims(x, 1))
+"""
 CODE: Final = {
+    "a slice of the list of states that Keras passes a cell": CELL,
     "what a context manager takes back": TAKEN_BACK,
     "an array that is kept in the body of a loop": KEPT_ARRAY,
     "layers by their names": BLOCKS,

@@ -374,17 +374,8 @@ class _Analysis:
         compiled = [*self.roots, *entered_by_host(hosts), *self.interpreter.fragments.values(), *self._opened]
         asked = sorted([*compiled, *hosts] if self.options.include_host else compiled, key=root_key)
         trainings = training_loops(asked, targeted=self.options.target is not None)
-        yield from events_reached_from(
-            asked,
-            loops,
-            trainings.counts,
-            trainings.leads,
-            without=self._piped,
-            training=that_train(asked),
-            by_steps=self._by_steps,
-            direct=self._direct,
-            unseen=self._unseen,
-        )
+        ways = trainings.counts, trainings.leads, self._piped, that_train(asked)
+        yield from events_reached_from(asked, loops, *ways, self._by_steps, self._direct, self._unseen)
         whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
         everywhere = sorted([*compiled, *hosts], key=root_key)
         entries = compiled_entries(sorted(self.roots, key=root_key))
