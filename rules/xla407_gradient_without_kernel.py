@@ -11,7 +11,8 @@ Each call was measured; see `xlalint facts NAME`. With TensorFlow 2.21:
   ("XLA compilation requires a fixed tensor list size"), because they contain a loop without a bound.
 - The gradient of `tf.quantization.quantize_and_dequantize_v2` has no kernel, nor has that of a resize by the nearest
   pixel (`tf.image.resize(x, size, method="nearest")`, `keras.ops.image.resize`, `keras.layers.Resizing`) but on a TPU.
-  `keras.layers.UpSampling2D` repeats the pixels instead, which compiles.
+  `keras.layers.UpSampling2D` repeats the pixels instead, which compiles; that of Keras 2 (tf_keras 2.21) resizes, and
+  fails in a step that trains what is before it, but with `interpolation="bilinear"`.
 - The gradient of `tf.dynamic_partition` compiles for a CPU, for every value, but not for a TPU ("Reading input as
   constant from a dynamic tensor is not yet supported"). It is reported in code for TPUs.
 
@@ -38,13 +39,14 @@ Shown only: you decide what to compile, and where no gradient is needed.
 - https://www.tensorflow.org/xla/known_issues
 """
 
-import builtins
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from xlalint.analysis.interpreter.contexts import Trained
-from xlalint.analysis.interpreter.events import ApiCall, Event
+from xlalint.analysis.files.unit import Location
+from xlalint.analysis.interpreter.contexts import Tracing, Trained
+from xlalint.analysis.interpreter.events import ApiCall, Event, HoldLayer
+from xlalint.analysis.library.refusing_layers import ENLARGING, UNTRAINED
 from xlalint.facts import tables, tpu
 from xlalint.facts.kernels import lacking
 from xlalint.facts.tables import Case
@@ -65,10 +67,10 @@ from xlalint.linter.rule import (
     Told,
     TpuOutcome,
 )
-from xlalint.syntax import nodes as cst
 
+from ._computed import is_behind_layers, is_computed
 from ._gradients import GRADIENTS, LoopsUnderGradients, is_stopped, note_of
-from ._kernels import case_of, fact_of, names_without_gradient
+from ._kernels import CALLED, case_of, fact_of, names_without_gradient
 
 _NEAREST: Final = "ResizeNearestNeighborGrad"
 _LAYER: Final = """
@@ -90,9 +92,25 @@ net.fit(tf.ones([2, 4, 4, 3]), tf.ones([2, 1, 1, 1]), verbose=0)
 class GradientWithoutKernel(Rule):
     code = "XLA407"
     name = "gradient-without-kernel"
-    handles = (ApiCall,)
-    apis = names_without_gradient() | frozenset(tpu.refused_gradients()) | GRADIENTS
+    handles = (ApiCall, HoldLayer)
+    apis = names_without_gradient() | frozenset(tpu.refused_gradients()) | GRADIENTS | {f"{ENLARGING}{CALLED}"}
     bad = (
+        Bad(
+            """
+import tf_keras as keras
+
+inputs = keras.Input((8, 8, 3))
+small = keras.layers.Conv2D(4, 3, 2)(inputs)
+model = keras.Model(inputs, keras.layers.UpSampling2D(2)(small))
+model.compile("sgd", "mse", jit_compile=True)
+""",
+            ["keras.layers.UpSampling2D(2)(small)"],
+            None,
+            effect=Effect.FAILS,
+            severity=Severity.ERROR,
+            help="bilinear",
+            why="Keras 2 is a package of its own",
+        ),
         Bad(
             """
 @tf.function(jit_compile=True)
@@ -236,6 +254,31 @@ def f(x):
     )
     good = (
         Good(
+            """
+import keras
+
+inputs = keras.Input((8, 8, 3))
+small = keras.layers.Conv2D(4, 3, 2)(inputs)
+model = keras.Model(inputs, keras.layers.UpSampling2D(2)(small))
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(tf.ones([4, 8, 8, 3]), tf.ones([4, 6, 6, 4]), batch_size=2, verbose=0)
+""",
+            Runs(),
+            why="Keras 3 repeats the pixels",
+        ),
+        Good(
+            """
+import tf_keras as keras
+
+inputs = keras.Input((8, 8, 3))
+small = keras.layers.Conv2D(4, 3, 2)(inputs)
+model = keras.Model(inputs, keras.layers.UpSampling2D(2, interpolation="bilinear")(small))
+model.compile("sgd", "mse", jit_compile=True)
+""",
+            None,
+            why="this resize has a gradient",
+        ),
+        Good(
             f"""{_LAYER}
     def call(self, x):
         x = tf.image.resize(x, [8, 8], method="nearest")
@@ -335,6 +378,15 @@ def f(x):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case HoldLayer(untrained=True, location=location):
+                if is_behind_layers(location):
+                    yield self._enlarging(location)
+                return
+            case ApiCall(arguments=arguments) if UNTRAINED in arguments:
+                trained = event.context.trained is Trained.LAYER and is_behind_layers(event.location)
+                if trained and event.context.keras is Tracing.KERAS_2:
+                    yield self._enlarging(event.location)
+                return
             case ApiCall(api=api) if api in GRADIENTS:
                 pairs = self._calls.gradient(event)
             case ApiCall() if self._fails(event):
@@ -344,7 +396,7 @@ def f(x):
             case _:
                 return
         for call, gradient in pairs:
-            if not self._resizes(call) or _is_computed(call):
+            if not self._resizes(call) or is_computed(call.location):
                 yield self._draft(call, note_of(gradient))
 
     def _resizes(self, call: ApiCall) -> bool:
@@ -361,11 +413,19 @@ def f(x):
         own."""
         case = self._case(event)
         lacks = case is not None and bool(case.gradient_missing)
-        return lacks and event.context.trained is Trained.LAYER and not is_stopped(event) and _is_computed(event)
+        return (
+            lacks and event.context.trained is Trained.LAYER and not is_stopped(event) and is_computed(event.location)
+        )
 
     def _case(self, call: ApiCall) -> Case | None:
         fact = fact_of(call, self.tensorflow)
         return case_of(fact, call.arguments) if fact is not None else None
+
+    def _enlarging(self, location: Location) -> Draft:
+        """A layer of Keras 2 that enlarges pictures, and is trained through."""
+        why = f"Keras 2 resizes to the nearest pixel; {lacking((_NEAREST,), self.tensorflow)}"
+        message = f"the gradient of `{brief(location.node)}` does not compile: {why}"
+        return Draft(message, Effect.FAILS, BILINEAR, location, on_tpu=TpuOutcome.OK)
 
     def _draft(self, call: ApiCall, *notes: DraftNote) -> Draft:
         case = self._case(call)
@@ -383,55 +443,6 @@ def f(x):
         return Draft(message, Effect.FAILS, HELP, call.location, notes, on_tpu=on_its_own)
 
 
-def _is_computed(call: ApiCall) -> bool:
-    """Whether a call gets what a layer, or another function of the program, made there, or what a tape watches: labels
-    and masks are resized as well, and nothing is trained before what a layer is passed itself."""
-    unit = call.location.unit
-    given = call.node.args[0].value if isinstance(call.node, cst.Call) and call.node.args else None
-    function = unit.function_around(call.node)
-    if given is None or function is None:
-        return False
-    bound: dict[str, list[cst.BaseExpression]] = {}
-    own = {part.name.value for part in cst.within(function.params) if isinstance(part, cst.Param)}
-    for node in cst.within(function):
-        if isinstance(node, cst.Assign) and node.value is not call.node:
-            for name in (name for one in node.targets for name in cst.names_in(one.target)):
-                bound.setdefault(name, []).append(node.value)
-    pending, seen = [given], set[str]()
-    while pending:
-        for part in cst.within(pending.pop()):
-            match part:
-                case cst.Call(func=func) if part is not call.node and _is_of_program(func, own | bound.keys()):
-                    return True
-                case cst.Name(value=name) if name not in seen:
-                    seen.add(name)
-                    pending += bound.get(name, ())
-    return any(_watches(node, seen) for node in cst.within(function))
-
-
-def _is_of_program(callee: cst.BaseExpression, names: Collection[str]) -> bool:
-    """Whether what is called is no function of a library: `self.dense(x)`, `layer(x)`, `Dense(3)(x)`."""
-    match callee:
-        case cst.Call():
-            return True
-        case cst.Name(value=name):
-            return not hasattr(builtins, name)
-        case cst.Attribute(value=cst.Name(value=owner)):
-            return owner in names
-        case cst.Attribute(value=owner) | cst.Subscript(value=owner):
-            return _is_of_program(owner, names)
-        case _:
-            return False
-
-
-def _watches(node: cst.CSTNode, names: Collection[str]) -> bool:
-    match node:
-        case cst.Call(func=cst.Attribute(attr=cst.Name("watch")), args=[cst.Arg(value=cst.Name(value=watched))]):
-            return watched in names
-        case _:
-            return False
-
-
 def _on_tpu(case: Case) -> OnTpu | None:
     """What a TPU's compiler makes of the gradient of a call, where it refuses one that a CPU's takes."""
     found = tpu.of_call(case.call)
@@ -439,4 +450,5 @@ def _on_tpu(case: Case) -> OnTpu | None:
     return gradient if gradient is not None and gradient.outcome is TpuOutcome.FAILS else None
 
 
+BILINEAR = 'interpolation="bilinear", or tf.repeat along both axes'
 HELP = "compute this gradient in a plain tf.function around the compiled rest, or drop it with tf.stop_gradient"

@@ -49,7 +49,7 @@ from xlalint.analysis.domain.varying_shapes import LAYER, variations_of
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import Context, ContextKind, Tracing
 from xlalint.analysis.interpreter.events import ApiCall, Event, HoldLayer
-from xlalint.analysis.library.refusing_layers import CUDNN
+from xlalint.analysis.library.refusing_layers import CUDNN, ENLARGING
 from xlalint.facts import tables
 from xlalint.facts.kernels import lacking, listed, missing_of
 from xlalint.fixes.quoted import brief
@@ -451,7 +451,7 @@ def f(ids):
 
     def _called(self, layer: str, location: Location, context: Context) -> Iterator[Draft]:
         if layer not in NOT_READY:
-            if context.keras is not Tracing.KERAS_2:
+            if layer != ENLARGING and context.keras is not Tracing.KERAS_2:
                 yield _on_gpu(location, context.by_keras)
             return
         fact = tables.api(layer, self.tensorflow)

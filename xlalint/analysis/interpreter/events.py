@@ -443,12 +443,13 @@ class FeedForeign(Event):
 
 class HoldLayer(Event):
     """A model that XLA is to compile holds a layer of Keras's own; place: where the layer is made. `api`: its class;
-    `cudnn`: cuDNN runs it on a GPU."""
+    `cudnn`: cuDNN runs it on a GPU; `untrained`: it runs on Keras 2, and so its gradient has no kernel there."""
 
     of_host: ClassVar[bool] = True
 
     api: str
     cudnn: bool
+    untrained: bool
 
 
 class MakeCompiled(Event):

@@ -32,6 +32,11 @@ _WRAPPERS: Final = frozenset(("keras.layers.Bidirectional", "keras.layers.TimeDi
 CUDNN: Final = "cudnn"
 """The option of a layer that cuDNN runs on a GPU."""
 BY_CUDNN: Final = ((CUDNN, Static(True)),)
+UNTRAINED: Final = "untrained"
+"""The option of a layer that Keras 2 computes by an operation whose gradient has no kernel for CPU and GPU."""
+_UNTRAINED: Final = ((UNTRAINED, Static(True)),)
+ENLARGING: Final = "keras.layers.UpSampling2D"
+_NEAREST: Final = (None, Static("nearest"))
 
 
 def run_by_cudnn(api: str, arguments: Mapping[str, Value]) -> bool:
@@ -49,6 +54,18 @@ def run_by_cudnn(api: str, arguments: Mapping[str, Value]) -> bool:
 def is_run_by_cudnn(layer: ApiObject) -> bool:
     """Whether cuDNN runs a layer on a GPU."""
     return (CUDNN, Static(True)) in layer.options
+
+
+def further_options(api: str, arguments: Mapping[str, Value]) -> tuple[tuple[str, Static], ...]:
+    """What decides whether XLA compiles a layer that is made with these arguments, and is no argument."""
+    if api == ENLARGING and arguments.get("interpolation") in _NEAREST:
+        return _UNTRAINED  # `tf.image.resize`; Keras 3 repeats the pixels (measured)
+    return BY_CUDNN if run_by_cudnn(api, arguments) else ()
+
+
+def is_untrained(layer: ApiObject) -> bool:
+    """Whether Keras 2 computes a layer by an operation whose gradient has no kernel."""
+    return (UNTRAINED, Static(True)) in layer.options
 
 
 @cache
@@ -72,13 +89,17 @@ def after_layer(owner: ApiObject, arguments: Mapping[str, Value], result: Value,
     """What the call of a layer, or of layers one after the other, returns: computed with these, and with what its
     arguments were."""
     found = _layers_before(arguments.values())
-    if owner.api in _names() or is_run_by_cudnn(owner):
+    if _is_remembered(owner):
         found = united(found, (Variation(LAYER, location, detail=owner.api),))
     elif owner.api in ("keras.Model", "keras.Sequential"):
-        refused = (layer for layer in held(owner.payload) if layer.api in _names() or is_run_by_cudnn(layer))
+        refused = filter(_is_remembered, held(owner.payload))
         found = united(found, tuple(Variation(LAYER, it.made.location, detail=it.api) for it in refused if it.made))
         found = united(found, of_rows(next(iter(arguments.values()), None)))  # a model leaves out no example
     return varied(result, found)
+
+
+def _is_remembered(layer: ApiObject) -> bool:
+    return layer.api in _names() or is_run_by_cudnn(layer) or is_untrained(layer)
 
 
 def after_own_layer(arguments: Iterable[Value], result: Value) -> Value:
@@ -99,6 +120,12 @@ def layers_of(outputs: Value | None, inputs: Value | None) -> tuple[ApiObject, .
     before = variations_of(inputs)
     found = (each for each in variations_of(outputs) if each.kind == LAYER and each not in before)
     return tuple(
-        ApiObject(each.detail, made=Creation(each.location), options=() if each.detail in _names() else BY_CUDNN)
-        for each in found
+        ApiObject(each.detail, made=Creation(each.location), options=_options_of(each.detail)) for each in found
     )
+
+
+def _options_of(remembered: str) -> tuple[tuple[str, Static], ...]:
+    """What made a layer of this class worth remembering."""
+    if remembered == ENLARGING:
+        return _UNTRAINED
+    return () if remembered in _names() else BY_CUDNN

@@ -44,7 +44,7 @@ from .measured_results import built_with, measured, measured_with, shape_only
 from .ranges import RANGES, count_of
 from .ranks import drops_first_axis, names_every_size, rank_of, result_rank
 from .reductions import reduction_of
-from .refusing_layers import BY_CUDNN, layers_of, run_by_cudnn
+from .refusing_layers import further_options, layers_of
 from .result_dtypes import result_dtype
 from .result_tables import (
     CAPITAL_FUNCTIONS,
@@ -314,7 +314,7 @@ def instance(api: str, call: Call) -> ApiObject:
             payload = STATIC
     given = ((name, call.arguments.get(name)) for name in sorted(built_with(api)))
     options = tuple((name, value) for name, value in given if isinstance(value, Static) and value.known)
-    options += BY_CUDNN if run_by_cudnn(api, call.arguments) else ()
+    options += further_options(api, call.arguments)
     return ApiObject(api, payload=payload, options=options)
 
 

@@ -15,7 +15,7 @@ from ..interpreter.events import HoldLayer
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
-from ..library.refusing_layers import held, is_refused, is_run_by_cudnn
+from ..library.refusing_layers import held, is_refused, is_run_by_cudnn, is_untrained
 from ..library.strategies import is_tpu, making_of
 from ..program.signs import Shows
 from ..record import replace
@@ -38,8 +38,8 @@ def report_held(interpreter: Interpreter, frame: Frame, model: Value, how: Compi
             found = (it for it in _of_object(model, _DEEP, called=_on_tpu(frame, model)) if _keeps_off(it))
     for layer in found:
         if layer.made is not None:
-            cudnn = is_run_by_cudnn(layer) and keras_3
-            frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api, cudnn))
+            how_run = is_run_by_cudnn(layer) and keras_3, is_untrained(layer) and not keras_3
+            frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api, *how_run))
 
 
 def keeps_off(model: Value) -> bool:
