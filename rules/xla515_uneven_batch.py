@@ -60,6 +60,7 @@ from xlalint.analysis.library.made_rows import BATCHES, batch_made, number_of
 from xlalint.analysis.library.strategies import is_strategy, is_tpu
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 
+from ._pipelines import makes_images
 from ._strategies import devices_of, distributes, is_of_gpus, method_of, model_strategy, name_of
 
 DATA = """
@@ -210,7 +211,7 @@ model.fit(data.batch(1))
         ),
         Bad(
             f"{ALONE.format(4)}\nmodel.fit(data, verbose=0)\n",
-            ["tf.data.Dataset.from_tensor_slices((x, y)).batch(4)"],
+            ["4"],
             Runs(),
             effect=Effect.TPU,
             severity=Severity.INFO,
@@ -278,12 +279,14 @@ def _to_come(steps: Sequence[SetupCall]) -> Iterator[Draft]:
         if step.api in BATCHES:
             made = batch_made(step.api, step.arguments)
         else:
-            made = number_of(step.arguments.get("batch_size")) if method_of(step) in ("fit", "evaluate") else None
+            sized = method_of(step) in ("fit", "evaluate") or makes_images(step)
+            made = number_of(step.arguments.get("batch_size")) if sized else None
+        place = step.location.at(step.argument_nodes.get("batch_size", step.node))  # what is said of the call stays
         match made:
             case int() as size if size % EIGHT:
-                sizes[step.location] = size, ""
+                sizes[place] = size, ""
             case Setting(int() as size, name) if size % EIGHT:
-                sizes[step.location] = size, f" (the default of {name})"
+                sizes[place] = size, f" (the default of {name})"
     if sizes:
         (first, (size, setting)), *others = sizes.items()
         yield Draft(
