@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, Final
 
 from ...syntax import nodes as cst
+from ..domain.kinds import leaves
 from ..domain.values import (
     Api,
     ApiObject,
@@ -73,9 +74,22 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
         return _of_graph(context)
     if context.kind not in NOT_TRACED or is_played(interpreter, frame, node.body):
         return context
+    _enter_step(interpreter, frame)
     step = _of_line_by_line(frame)
     report_feed(interpreter, frame, step, _read(frame, node.body), node.items[0], node)
     return step if context.kind is ContextKind.HOST else context
+
+
+def _enter_step(interpreter: Interpreter, frame: Frame) -> None:
+    """A step that is passed what is not known: as of a compiled function, these are tensors, unless the step uses them
+    in another way."""
+    function, given = frame.function, frame.summary.given
+    passed = {name: value for name, value in given.items() if value is not frame.bound}
+    known = {name: value for name, value in passed.items() if not any(type(leaf) is Unknown for leaf in leaves(value))}
+    if function is not None and frame.context.kind is ContextKind.HOST and len(known) < len(passed):
+        arguments = Arguments(keywords=known, unknown=True, inputs=True)
+        value = FunctionValue(function, frame.parent, frame.bound)
+        interpreter.enter(value, frame.context, arguments, "step")
 
 
 def _of_line_by_line(frame: Frame) -> Context:
