@@ -10,9 +10,11 @@ from xlalint.analysis.files.unit import Location
 from xlalint.analysis.library.call_kinds import RETURNS_TO_HOST
 from xlalint.linter.rule import Draft, DraftNote
 from xlalint.sources.testing import is_of_tests
+from xlalint.syntax import nodes as cst
 
 MOST_NOTES: Final = 8
 OTHER_LOOP: Final = "this loop runs the same"
+_LOGS: Final = frozenset(("debug", "error", "info", "log", "print", "warning", "write"))
 _TOLD: Final = {
     "array": "it is copied into a NumPy array",
     "text": "text is made of it",
@@ -51,8 +53,20 @@ def only_writes(reads: Sequence[tuple[Location, str]]) -> bool:
 
 
 def is_shown(reads: Sequence[tuple[Location, str]]) -> bool:
-    """Whether something is read to be shown."""
-    return any(reader in ("format", "text") for _, reader in reads)
+    """Whether all is read to be shown, and nothing to be kept."""
+    return all(reader in ("format", "text") or _is_printed(place) for place, reader in reads)
+
+
+def _is_printed(place: Location) -> bool:
+    """Whether a read stands in a statement that prints or logs."""
+    line = next((node for node in place.unit.around(place.node) if isinstance(node, cst.SimpleStatementLine)), None)
+    match line:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.Call(func=cst.Name(value="print")))]):
+            return True
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=name))))]):
+            return name in _LOGS
+        case _:
+            return False
 
 
 def asks_keras(reads: Sequence[tuple[Location, str]]) -> bool:

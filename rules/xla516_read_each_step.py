@@ -47,7 +47,7 @@ the step that computes the value, so the device has nothing to do until the host
 - A compiled function that loops over many steps itself.
 - Information only: loops that need the value to go on, such as an agent that acts in its environment, functions
   without a known caller, loops that write nothing but summaries, which the program may record less often, and loops
-  that train nothing and print nothing: they may collect results that the device has no room for.
+  that train nothing and do more with what they read than to print it: they may collect results.
 - Lengths and shapes, which are known without the device, and the `logs` of callbacks, which Keras reads anyway.
 - `Progbar.update(number, [("loss", loss)])` of Keras, which shows what it is passed at most 20 times a second
   (measured), and `logging.debug`, which is mostly off.

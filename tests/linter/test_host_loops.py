@@ -207,7 +207,10 @@ COMPILED_RUN: Final = "@tf.function\ndef run(x):\n    mean.update_state(model(x)
     [
         ("for x, y in data:\n    run(x)\n    print('%.3f' % mean.result())\n", Severity.WARNING),
         ("def evaluate(data):\n    for x, y in data:\n        print(run(x))\n\nevaluate(data)\n", Severity.WARNING),
+        ("for x, y in data:\n    run(x)\n    print(mean.result().numpy())\n", Severity.WARNING),
         ("for x, y in data:\n    losses.append(run(x).numpy())\n", Severity.INFO),
+        ("for x, y in data:\n    losses.append(run(x).numpy())\n    print('%.3f' % mean.result())\n", Severity.INFO),
+        ("def one(x):\n    run(x)\n    print(mean.result())\n\nfor x, y in data:\n    one(x)\n", None),
         ("for x, y in data:\n    run(x)\nprint(float(mean.result()))\n", None),
         ("for n, (x, y) in enumerate(data):\n    run(x)\n    if n % 50 == 0:\n        print(mean.result())\n", None),
         ("x = tf.ones([1, 3])\nfor number in range(99):\n    print(run(x))\n", None),

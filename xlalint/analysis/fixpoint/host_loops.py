@@ -143,8 +143,9 @@ def _event(
         and is_of_iteration(each.at.node, loop)
         and not _is_part_of_model(summary, each.at)
     ]
-    if not steps and not calls:
-        steps = [each for each in direct if each.done.act is Act.RUN and is_of_iteration(each.at.node, loop)]
+    if not steps and not calls:  # what a function does that is called here may be many steps, and their end
+        runs = (each for each in direct if each.done.act is Act.RUN and each.done.location == each.at)
+        steps = [each for each in runs if is_of_iteration(each.at.node, loop)]
     acts = steps or calls
     within = {each.around[: each.loop] for each in inside if each.done.act in _INTERESTING and each.loop > len(key)}
     fits = [each for each in direct if each.done.act is Act.FIT]
@@ -235,12 +236,22 @@ class _Acts:
                     if len(reached) < _MOST:
                         made = _Reached(each.done, whole, len(around), location)
                         reached.setdefault((each.done, whole), made)
-            elif not callee.context.direct and callee.context.becomes_graph and self._training.get(callee, True):
-                done = Done(Act.STEP if callee in self._training else Act.RUN, location)
+            elif (act := self._act_of(callee)) is not None:
+                done = Done(act, location)
                 reached.setdefault((done, around), _Reached(done, around, len(around), location))
         self._entered.discard(summary)
         self._found[summary] = tuple(reached.values())
         return self._found[summary]
+
+    def _act_of(self, callee: Summary) -> Act | None:
+        """What the call of a compiled function is; None of one that loops over many steps itself."""
+        if callee.context.direct or not callee.context.becomes_graph:
+            return None
+        if callee in self._training:
+            return Act.STEP if self._training[callee] else None
+        function = callee.function
+        loops = function is not None and any(isinstance(node, _LOOPS) for node in cst.within(function.node.body))
+        return None if loops else Act.RUN
 
 
 def _that_train(summaries: Iterable[Summary], around: _Surroundings) -> dict[Summary, bool]:
