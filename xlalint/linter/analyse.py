@@ -31,7 +31,7 @@ from ..analysis.fixpoint.partitions import (
     shares,
 )
 from ..analysis.fixpoint.processes import CAN_FORK, ProcessLostError, run_each, run_in_turns, run_parts
-from ..analysis.fixpoint.recursion import deep_recursion
+from ..analysis.fixpoint.recursion import run_deep
 from ..analysis.interpreter.contexts import Run
 from ..analysis.interpreter.events import Event
 from ..analysis.program.backends import ON_TENSORFLOW, Ran, Required, backends, is_distributed, is_of_tensorflow
@@ -120,14 +120,13 @@ class Analysis:
     def run(self) -> Outcome:
         """Run what has to be run. What a process that is lost had to do is done again in this one."""
         outcome = Outcome()
-        with deep_recursion():
-            try:
-                ends = self._ends(self._settings.jobs or _processors())
-            except ProcessLostError as error:
-                message = "a process of the analysis ended early; one process analysed everything again"
-                outcome.problems.append(Problem(None, message, f"{error}\n"))
-                self._forks = False
-                ends = self._ends(1)
+        try:
+            ends = run_deep(partial(self._ends, self._settings.jobs or _processors()))
+        except ProcessLostError as error:
+            message = "a process of the analysis ended early; one process analysed everything again"
+            outcome.problems.append(Problem(None, message, f"{error}\n"))
+            self._forks = False
+            ends = run_deep(partial(self._ends, 1))
         self._judge(ends, outcome)
         self._account(ends)
         for end in ends:

@@ -28,7 +28,7 @@ from ..analysis.files.files import Files
 from ..analysis.fixpoint.entry_points import Options, analyse
 from ..analysis.fixpoint.partitions import Member
 from ..analysis.fixpoint.processes import run_parts
-from ..analysis.fixpoint.recursion import deep_recursion
+from ..analysis.fixpoint.recursion import run_deep
 from ..analysis.interpreter.contexts import ContextKind
 from ..analysis.interpreter.frames import Summary
 from ..analysis.library.keras_classes import is_keras
@@ -77,9 +77,8 @@ def knowledge_of(paths: Iterable[Path], keras: int | None) -> Knowledge:
     """Analyse files, with what they import, and keep what that says of parameters."""
     found = Knowledge()
     files = Files.of([read_source(path, display_path(path)) for path in paths])
-    with deep_recursion():
-        work = partial(analyse, files, None, Options(keras), lambda event, run: None, frozenset(), found.learn)
-        run_parts([Member(work)], 1)
+    work = partial(analyse, files, None, Options(keras), lambda event, run: None, frozenset(), found.learn)
+    run_deep(partial(run_parts, [Member(work)], 1))
     return found
 
 
