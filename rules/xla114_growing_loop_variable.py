@@ -39,6 +39,7 @@ Shown only: what the loop does with the tensor has to know which part of it is f
 """
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 
 from xlalint.analysis.files.unit import Location, Unit
 from xlalint.analysis.interpreter.events import ApiCall, Event, IterateOver, LoopWhile
@@ -267,7 +268,7 @@ def f(x):
     )
 
     def __init__(self) -> None:
-        self._options: list[Location] = []  # calls that set the shapes that a loop's variables may have
+        self._options: dict[Location, None] = {}  # calls that set the shapes that a loop's variables may have
         self._headers = set[cst.CSTNode]()  # of loops on tensors
         self._grown: list[ApiCall] = []
 
@@ -278,7 +279,7 @@ def f(x):
                     self._grown.append(event)
                     yield from _told(event, self._options, self._headers)
             case ApiCall(api="tf.while_loop") | ApiCall(arguments={"shape_invariants": _}):
-                self._options.append(event.location)
+                self._options[event.location] = None
                 for grown in self._grown:
                     yield from _told(grown, [event.location], frozenset())
             case IterateOver() | LoopWhile():
@@ -369,6 +370,7 @@ def _assigned_again(body: cst.CSTNode, name: str | None) -> bool:
     return sum(isinstance(target, cst.Name) and target.value == name for target in targets) > 1
 
 
+@lru_cache(maxsize=128)  # which is asked of each loop for each call that makes something longer
 def _function(unit: Unit, loop: cst.Call) -> cst.FunctionDef | cst.Lambda | None:
     """The body of a `tf.while_loop`, where it is defined beside the call."""
     named = (arg.value for arg in loop.args if arg.keyword is not None and arg.keyword.value == "body")
