@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from xlalint.facts import FOLDER
+from xlalint.measuring import compose
 from xlalint.measuring.arguments import Parameter, Target
 from xlalint.measuring.compose import UNTAKEN
 from xlalint.measuring.recipes import Recipe, recipes
 from xlalint.measuring.variations import DIES, Variation, beside, lacking, plan_of_today, variations
+from xlalint.measuring.versions import rows_by_version
 
 ROWS: Final[dict[str, Any]] = json.loads((FOLDER / "apis.json").read_text(encoding="utf-8"))["apis"]
 REFUSED: Final[dict[str, Any]] = json.loads(UNTAKEN.read_text(encoding="utf-8"))
@@ -106,3 +109,23 @@ def test_what_was_not_taken_is_kept_of_measured_rows_only() -> None:
         if text in ROWS[name].get("same", {}).get(parameter, ())
     ]
     assert told == []
+
+
+def test_what_was_not_taken_stays_known_where_only_the_planned_is_measured_again(tmp_path: Path) -> None:
+    row = {"cases": [{"call": CALL}], "untaken": {"keepdims": ["3"]}}
+    (tmp_path / "apis-2.21.jsonl").write_text(json.dumps({"name": "tf.reduce_sum", "row": row}) + "\n")
+    shipped = {"tf.reduce_sum": {"axis": ["'x'"]}, "tf.reduce_max": {"axis": ["'y'"]}}
+    assert compose.untaken(tmp_path, shipped) == {
+        "tf.reduce_max": {"axis": ["'y'"]},
+        "tf.reduce_sum": {"axis": ["'x'"], "keepdims": ["3"]},
+    }
+
+
+def test_an_older_version_has_the_rows_of_the_newer_one_that_it_does_not_change() -> None:
+    table = {"versions": ["2.21", "2.18", "2.15"], "apis": {"a": 1, "b": 2, "c": 3}}
+    changed = {"2.18": {"b": 4}, "2.15": {"c": None}}
+    assert rows_by_version({**table, "changed": changed}) == {
+        "2.21": {"a": 1, "b": 2, "c": 3},
+        "2.18": {"a": 1, "b": 4, "c": 3},
+        "2.15": {"a": 1, "b": 4},
+    }

@@ -24,6 +24,7 @@ from xlalint.linter.rule import all_rules
 from xlalint.measuring import jax, rules
 from xlalint.measuring.constructs import flagged_by
 from xlalint.measuring.driver import journal
+from xlalint.measuring.versions import rows_by_version
 from xlalint.tpu.chips import DEFAULT
 
 UNTAKEN: Final = Path(__file__).with_name("untaken.json")
@@ -98,7 +99,7 @@ def _cell(found: Mapping[str, Any], name: str, kernels: list[dict[str, str]]) ->
 
 def apis(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     """`apis.json` from the folder's measurements, over what is shipped."""
-    rows, packages = _expanded(shipped) if shipped else ({}, {})
+    rows, packages = (rows_by_version(shipped), dict(shipped["packages"])) if shipped else ({}, {})
     for path in sorted(folder.glob("apis-*.json")):
         measured = json.loads(path.read_text(encoding="utf-8"))
         fresh = rows.get(measured["version"], {}) | {
@@ -127,22 +128,14 @@ def apis(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def untaken(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     """`untaken.json` from the folder's measurements, over what is shipped: by callable and parameter, what was tried
-    with the newest version and what its eager execution did not take."""
+    with the newest version and what its eager execution did not take. A row that is measured as it was planned tries
+    none of that again."""
     measured = journal(folder / f"apis-{nearest(None)}.jsonl")
-    found = {**(shipped or {})} | {name: row.get("untaken", {}) for name, row in measured.items() if row is not None}
+    found: dict[str, Any] = {**(shipped or {})}
+    for name, row in measured.items():
+        found[name] = found.get(name, {}) | (row or {}).get("untaken", {})
     current = {fact.name for fact in apis_of_newest() if fact.cases}
     return {name: row for name, row in sorted(found.items()) if row and name in current}
-
-
-def _expanded(shipped: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, str]]]:
-    """The rows of every version in full."""
-    rows: dict[str, dict[str, Any]] = {}
-    current: dict[str, Any] = shipped["apis"]
-    for version in shipped["versions"]:
-        changes = shipped["changed"].get(version, {})
-        current = {name: row for name, row in (current | changes).items() if row is not None}
-        rows[version] = current
-    return rows, dict(shipped["packages"])
 
 
 def _essence(row: Mapping[str, Any] | None) -> Any:
