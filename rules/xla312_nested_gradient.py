@@ -3,7 +3,7 @@
 ## What it does
 Reports a `tf.function` that compiled code calls and takes a gradient through, if the function does something whose
 gradient needs a constant: `tf.pad`, `tf.tile`, `tf.concat`, `tf.transpose`, `tf.reduce_max`, `tf.cumsum`, `tf.reverse`,
-`tf.split`, `tf.gather`, an LSTM, and more (227 callables, in `xlalint/facts/nested.json`). This includes a Keras layer
+`tf.split`, `tf.gather`, an LSTM, and more (228 callables, in `xlalint/facts/nested.json`). This includes a Keras layer
 or model whose `call` is a `tf.function`: Keras takes the gradient when it trains. Where compiled code calls the
 function and no gradient is seen, the effect is `named`: who takes one meets it.
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from xlalint.measuring.expressions import Expression
+from xlalint.measuring.loss import loss
 from xlalint.measuring.outcome import LACKING, Meter, NotAcceptedError, State, brief, clean, reason
 from xlalint.measuring.variations import DIES
 from xlalint.probe.worker.compiling.hlo import BOUNDED
@@ -50,7 +51,7 @@ class Lowering:
         variables = list(concrete.graph.variables)
         number = len(variables)
         places = [place for place, one in enumerate(variables) if any(one is other for other in state.trained)]
-        places += [number + place for place, one in enumerate(expression.samples) if one.floating]
+        places += [number + place for place, one in enumerate(expression.samples) if one.floating or one.complex]
 
         def forward(*tensors: Any) -> list[Any]:
             with standing_in(variables, tensors[:number]) as now:
@@ -63,10 +64,7 @@ class Lowering:
             with tf.GradientTape() as tape:
                 tape.watch(sources)
                 results = forward(*tensors)
-                # Of a plain sum the gradient is constant: TensorFlow folds what computes with it.
-                squares = [tf.square(tf.cast(one, tf.float32)) for one in results if one.dtype.is_floating]
-                summed = [tf.reduce_sum(one) for one in squares]
-                total = tf.add_n(summed) if summed else tf.constant(0.0)
+                total = loss(tf, results)
             found = tape.gradient(total, sources)
             return [tf.convert_to_tensor(one) for one in found if one is not None]
 

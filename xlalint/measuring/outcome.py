@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from xlalint.measuring.expressions import Expression
+from xlalint.measuring.loss import loss
 from xlalint.measuring.samples import VALUE_SETS, Array, Sample
 
 # Ops of every graph, which say nothing about a call.
@@ -292,7 +293,7 @@ class Meter:
     # -- gradients ----------------------------------------------------------------------------------------------------
 
     def gradient(self, expression: Expression, state: State, random: bool) -> dict[str, Any]:
-        """What became of the gradient by all floating tensors and trained variables."""
+        """What became of the gradient by all floating or complex tensors and trained variables."""
         tf = self.tf
         gradients = self.gradients(expression.function, expression, state)
         row = [0] * len(expression.samples)
@@ -316,19 +317,16 @@ class Meter:
         return {"gradient": "diverges", "gradient_detail": told} if told else {"gradient": "ok"}
 
     def gradients(self, function: Any, expression: Expression, state: State) -> Callable[..., list[Any]]:
-        """The gradients of what a function gives, by all floating tensors and trained variables."""
+        """The gradients of what a function gives, by all floating or complex tensors and trained variables."""
         tf = self.tf
-        floating = [place for place, one in enumerate(expression.samples) if one.floating]
+        sources = [place for place, one in enumerate(expression.samples) if one.floating or one.complex]
 
         def gradients(*tensors: Any) -> list[Any]:
             with tf.GradientTape() as tape:
-                watched = [tensors[place] for place in floating]
+                watched = [tensors[place] for place in sources]
                 tape.watch(watched)
                 results = self.flat(function(*tensors))
-                # Of a plain sum the gradient is constant: TensorFlow folds what computes with it before XLA sees that.
-                squares = [tf.square(tf.cast(one, tf.float32)) for one in results if one.dtype.is_floating]
-                summed = [tf.reduce_sum(one) for one in squares]
-                total = tf.add_n(summed) if summed else tf.constant(0.0)
+                total = loss(tf, results)
             found = tape.gradient(total, [*watched, *state.trained])
             return [tf.convert_to_tensor(one) for one in found if one is not None]
 

@@ -145,6 +145,10 @@ class Sample:
     def floating(self) -> bool:
         return self.dtype.startswith(("float", "bfloat"))
 
+    @property
+    def complex(self) -> bool:
+        return self.dtype.startswith("complex")
+
 
 def sample(kind: str, subscript: Any, position: int) -> Sample:
     """The sample that `kind[subscript]` means as argument number `position`."""
