@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -83,6 +84,29 @@ def _lacking() -> dict[str, list[str]]:
         raise SystemExit(f"the newest version of the table is {newest}, and {installed} is installed")
     untaken = json.loads(compose.UNTAKEN.read_text(encoding="utf-8"))
     return variations.outdated(shipped["apis"], untaken, recipes(), namespace())
+
+
+def gradients(options: argparse.Namespace) -> None:
+    """The calls of whose gradient the shipped table says something else than what becomes of it with this TensorFlow.
+    Goes on where an earlier run ended."""
+    from xlalint.measuring import driver, registry
+    from xlalint.measuring import gradients as measuring
+    from xlalint.measuring.versions import rows_by_version
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    version = ".".join(registry.release(registry.installed()).split(".")[:2])
+    shipped = json.loads((FOLDER / "apis.json").read_text(encoding="utf-8"))
+    if version not in shipped["versions"]:
+        raise SystemExit(f"the table has {', '.join(shipped['versions'])}, and {version} is installed")
+    rows = rows_by_version(shipped)[version]
+    known = measuring.plans(rows)
+    names = [name for name in known if re.search(options.only or "", name) and "enable" not in name]
+    path = options.folder / f"gradients-{version}.jsonl"
+    done = {name: row for name, row in driver.journal(path).items() if name in names}
+    found = driver.run(names, path, known, again=False, task="gradients", elsewhere=_cluster(options))
+    for name, row in chain(done.items(), found):
+        for call in measuring.told_otherwise(rows[name], (row or {}).get("seen", ())):
+            print(name, call, sep="; ", flush=True)
 
 
 def signatures(options: argparse.Namespace) -> None:
@@ -361,6 +385,7 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
         ops,
         apis,
         outdated,
+        gradients,
         signatures,
         first_axes,
         tpu,
@@ -385,9 +410,9 @@ def main(arguments: Sequence[str]) -> int:
         sub = commands.add_parser(name, help=command.__doc__)
         if name not in ("names", "outdated", "counts"):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
-        if name in ("apis", "signatures", "first_axes", "tpu", "bounded", "nested", "older", "gpu", "jax"):
+        if name in ("apis", "gradients", "signatures", "first_axes", "tpu", "bounded", "nested", "older", "gpu", "jax"):
             sub.add_argument("--only", metavar="REGEX", help="the callables or constructs whose names it finds")
-        if name in ("apis", "signatures", "first_axes", "tpu", "bounded", "nested", "jax"):
+        if name in ("apis", "gradients", "signatures", "first_axes", "tpu", "bounded", "nested", "jax"):
             what = "the scheduler of Dask whose workers measure the callables; `local` starts one here"
             sub.add_argument("--cluster", metavar="ADDRESS", help=what)
         if name == "jax":

@@ -292,6 +292,15 @@ class Meter:
 
     # -- gradients ----------------------------------------------------------------------------------------------------
 
+    def gradient_alone(self, expression: Expression, random: bool) -> dict[str, Any]:
+        """What became of the gradient of a call; nothing where there is none. Raises NotAcceptedError."""
+        self.note("eager")
+        try:
+            self.accepts(expression)  # objects make their variables at their first call
+        except Exception as error:
+            raise NotAcceptedError(brief(error)) from error
+        return self.gradient(expression, State(expression, self.tf), random)
+
     def gradient(self, expression: Expression, state: State, random: bool) -> dict[str, Any]:
         """What became of the gradient by all floating or complex tensors and trained variables."""
         tf = self.tf
@@ -311,7 +320,11 @@ class Meter:
         if run.error is not None:
             if "in any tf.function" in run.error:
                 return {}
-            missing = self.lacking(run.error, self.ops(function, expression))
+            try:
+                ops = self.ops(function, expression)
+            except Exception:  # what cannot be traced lacks no kernel
+                ops = []
+            missing = self.lacking(run.error, ops)
             return {"gradient": "fails", "gradient_detail": reason(run.error), "gradient_missing": missing}
         told = difference(expected, run.results[0], random)
         return {"gradient": "diverges", "gradient_detail": told} if told else {"gradient": "ok"}

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from xlalint.measuring import gradients
 from xlalint.measuring.arguments import Target, Tensors, calls, target
 from xlalint.measuring.expressions import Expression, namespace, parse
 from xlalint.measuring.first_axes import followed
@@ -106,6 +107,38 @@ class Worker:
             return {"follows": followed(call, parse(call, self.names).roles, run)}
         except Exception:  # eager execution does not take it here: nothing is known of it
             return {"follows": {}}
+
+    def gradients(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What becomes of the gradients of a callable's calls (`measuring.gradients`); None where this version has no
+        such name."""
+        self.dead = job["dead"]
+        what = target(job["name"], self.names)
+        if what is None:
+            return None
+        plain, varied, random = (job["plan"][key] for key in ("plain", "varied", "random"))
+        others = variations(what, self.recipes.get(what.name, Recipe("")), plain, varied)
+        seen: list[dict[str, Any]] = []
+        for group in gradients.groups(plain, others):
+            for one in group:
+                try:
+                    found = self.gradient(one.call, random.get(one.call, plain.get("random", False)))
+                except NotAcceptedError:
+                    continue
+                seen.append({"call": one.call, "varied": dict(one.varied), **found})
+                break
+            if not seen or seen[0].get("gradient") is None:  # where the plain call has none, no other is asked for
+                break
+        return {"seen": seen}
+
+    def gradient(self, call: str, random: bool) -> dict[str, Any]:
+        """What became of the gradient of a call; nothing where there is none."""
+        self.call = call
+        stage, how = self.dead.get(call, ["", ""])
+        if stage == "compile gradient":
+            return {"gradient": "fails", "gradient_detail": how}
+        if stage:
+            raise NotAcceptedError(how)
+        return self.meter.gradient_alone(self.parsed(call), random)
 
     def on_tpu(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
         """By call, what a TPU's compiler makes of it; None where this version has no such name."""
@@ -303,6 +336,7 @@ TASKS: Final = {
     "gpu": Worker.on_gpu,
     "nested": Worker.nested,
     "bounded": Worker.bounded,
+    "gradients": Worker.gradients,
 }
 
 
