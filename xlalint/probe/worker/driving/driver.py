@@ -20,6 +20,7 @@ from xlalint.sources.packages import is_test
 
 from ..backends import backend
 from ..backends.pretrained import lacking
+from ..code.abstract import is_abstract
 from ..code.blame import by_keras
 from ..code.importing import Loaded, LoadError, load
 from ..code.limits import Limit
@@ -241,9 +242,8 @@ class _Driver:
             raise NotDrivenError(f"`{target.qualname}` is not a function ({type(found).__name__})")
         if owner is None or isinstance(inspect.getattr_static(owner, name), staticmethod | classmethod):
             return harnesses.of_function(found, said)
-        if inspect.isabstract(owner):
-            owner = next(heirs_of(owner, self._roots, name), owner)
-        return self._of_class(owner, name, said)
+        made = next(heirs_of(owner, self._roots, name), owner) if is_abstract(owner) else owner
+        return self._of_class(made, name, said)
 
     def _of_class(self, owner: type, name: str, said: Arranged) -> Harness:
         """For a method of a class."""

@@ -20,6 +20,7 @@ from xlalint.probe.target import Parameter
 from xlalint.sources.specs import Form, Keyed, Literal, Many, Spec, leaves, spec
 
 from ..backends import backend
+from ..code.abstract import is_abstract
 from ..code.missing import Missing
 from .called_objects import IDENTITY, giving, models_of, own_keras
 from .documented import described
@@ -360,7 +361,7 @@ def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
     """Objects of a class: with the first choice for each argument that it needs, if those are few."""
     if issubclass(cls, BaseException) or cls in (object, type) or depth > _DEEPEST:
         return ()
-    if _is_abstract(cls):
+    if is_abstract(cls):
         found = [choice for subclass in subclasses(cls) for choice in of_class(subclass, depth + 1)]
         # What needs the least is the likeliest to be right.
         return tuple(sorted(found, key=lambda choice: len(str(choice)))[:_DEEPEST])
@@ -392,13 +393,9 @@ def subclasses(cls: Any) -> list[Any]:
     while pending and len(found) < _MOST_HEIRS:
         subclass = pending.pop(0)
         pending += subclass.__subclasses__()
-        if not _is_abstract(subclass):
+        if not is_abstract(subclass):
             found.append(subclass)
     return found
-
-
-def _is_abstract(cls: Any) -> bool:
-    return inspect.isabstract(cls) or getattr(cls, "_is_protocol", False) is True
 
 
 def _made_of(cls: Any, first: Mapping[str, Form | ObjectInput]) -> ObjectInput:
