@@ -59,6 +59,19 @@ class Fields:
     def counted(self, x):
         return x * float(self.total)
 
+class Columns:
+    def __init__(self, columns, width, rate=0.0, scale=0.0):
+        self.total, self.starts = len(columns), {}
+        for column in columns:
+            self.starts[column["column_name"].lower()] = self.total
+            self.total += column["count"]
+        self.weights = tf.ones([self.total, width])
+
+    def fields(self, inputs):
+        if any(name not in self.starts for name, _ in inputs.items()):
+            raise ValueError("no such column")
+        return tf.concat([field + self.starts[name] for name, field in inputs.items()], axis=-1)
+
 class Encoder(keras.Model):
     def __init__(self):
         super().__init__()
@@ -131,6 +144,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.param("Block.dropped", "Block(params: Block.default_params()).dropped", id="what-its-class-gives"),
         pytest.param("projected", "called with x: f32[4, 4], sizes: HEAD_SIZES", id="what-its-module-has"),
         pytest.param("Fields.counted", "Fields(columns: [{'count': 4}, {'count': 4}]).counted", id="all-items-alike"),
+        pytest.param(
+            "Columns.fields",
+            "Columns(columns: [{'column_name': 'same', 'count': 4}, {'column_name': 'same', 'count': 4}], width: 4)"
+            ".fields with inputs: {'same': f32[4, 4]}",
+            id="keys-that-are-read-and-held",
+        ),
         pytest.param("Encoder.encode", "Encoder().encode with x: f32[4, 4]", id="a-model-without-a-call"),
         pytest.param("Stack.run", "Stack(config: Settings(activation='relu')).run", id="a-key-in-a-comprehension"),
         pytest.param("Sampler.sample", "Sampler(size: 4096).sample", id="too-small"),

@@ -93,7 +93,7 @@ def _keys_of(failed: FailedCall) -> tuple[str, ...]:
         nodes = ast.walk(function) if function is not None else ()
         read = [node for node in nodes if isinstance(node, ast.Subscript) and node.lineno <= line <= _end(node)]
         for node in read:
-            held = _held(node.value, {**frame.f_globals, **frame.f_locals})
+            held = held_by(node.value, {**frame.f_globals, **frame.f_locals})
             if isinstance(held, dict) and held and failed.error.args[0] not in held:
                 return tuple(key for key in held if isinstance(key, str))[:_MOST_WORDS]
     return ()
@@ -103,13 +103,13 @@ def _end(node: ast.expr) -> int:
     return node.end_lineno or node.lineno
 
 
-def _held(node: ast.expr, names: Mapping[str, Any]) -> Any:
+def held_by(node: ast.expr, names: Mapping[str, Any]) -> Any:
     """What a name, or an attribute of what has one, holds."""
     match node:
         case ast.Name(id=name):
             return names.get(name)
         case ast.Attribute(value=value, attr=attribute):
-            return vars(holder).get(attribute) if hasattr(holder := _held(value, names), "__dict__") else None
+            return vars(holder).get(attribute) if hasattr(holder := held_by(value, names), "__dict__") else None
     return None
 
 

@@ -223,17 +223,24 @@ def user_frames_of(trace: TracebackType | None, own: Callable[[str], bool]) -> l
     return found
 
 
-@lru_cache(maxsize=4096)
-def _names(path: str, first_line: int, line: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names in the statement at a line, and those that these come from within the function around it."""
+def statement_at(path: str, first_line: int, line: int) -> ast.stmt | None:
+    """The innermost statement at a line of a function; of a compound one the head."""
     function = function_at(path, first_line)
-    if function is None:
-        return (), ()
-    statement = min(
-        (node for node in ast.walk(function) if isinstance(node, ast.stmt) and node.lineno <= line <= _last(node)),
+    return min(
+        (
+            node
+            for node in (ast.walk(function) if function is not None else ())
+            if isinstance(node, ast.stmt) and node.lineno <= line <= _last(node)
+        ),
         key=lambda node: _last(node) - node.lineno,
         default=None,
     )
+
+
+@lru_cache(maxsize=4096)
+def _names(path: str, first_line: int, line: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names in the statement at a line, and those that these come from within the function around it."""
+    statement = statement_at(path, first_line, line)
     if statement is None:
         return (), ()
     direct = tuple(dict.fromkeys(_loaded(statement)))

@@ -54,6 +54,7 @@ _ATTRIBUTE: Final = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
 _TEXT: Final = re.compile(r"\b(?:must be|should be|expected) (?:of type )?(?:an? )?`?str(?:ing)?\b(?! tensor)", re.I)
 _NDIMS: Final = re.compile(r"expected (?:min_)?ndim=(\d), found ndim=(\d)")  # as Keras's layers say it
 _EXPECTED: Final = re.compile(r"expected shape=\(([^)]*)\), found shape=")
+_SUBSCRIPT: Final = re.compile(r"not subscriptable|indices must be integers|Only integers, slices")
 _CALLABLE: Final = re.compile(r"not callable|must be (?:a )?callable")
 _OF_FUNCTIONS: Final = ("__name__", "__qualname__", "__code__", "__wrapped__")
 
@@ -84,6 +85,9 @@ class ErrorClues:
     modes: tuple[str, ...] = ()  # the words of which one is asked for
     said: Mapping[str, Form] = field(default_factory=dict)  # what the project says of missing settings
     ready: tuple[ObjectInput, ...] = ()  # what the project has that has the missing setting
+    held: tuple[tuple[str, ...], ...] = ()  # keys of the dictionaries that the failing code has
+    beside: frozenset[str] | None = None  # the keys that the dictionary has in which one is missed
+    read: tuple[str, ...] = ()  # keys that the failing statement reads of something that has none
     of_object: bool = False  # it is about what an object is made of
 
     @property
@@ -96,6 +100,11 @@ class ErrorClues:
         """Whether something to call is asked for."""
         name = "" if self.attribute is None else self.attribute[1]
         return _CALLABLE.search(self.text) is not None or name in _OF_FUNCTIONS
+
+    @property
+    def of_keys(self) -> bool:
+        """Whether something is read by a key, or an index, that is none to be read so."""
+        return _SUBSCRIPT.search(self.text) is not None
 
     def sizes_for(self, shape: Sequence[int]) -> tuple[int, ...] | None:
         """What a layer wants in the place of a shape that it does not take, if it says so."""

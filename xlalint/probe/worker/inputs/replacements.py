@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from math import prod
@@ -18,6 +18,8 @@ from ..backends import backend
 from .called_objects import IDENTITY, LAST, LOGITS, giving, with_outputs
 from .configurations import classes_with, modes_of, read_in_file, read_with, said_in
 from .culprits import FailedCall, culprits_of, frames_of, switches_of, user_frames_of
+from .dictionaries import TEXT, TYPES, asks_for_key, guess_of, instead_of_keyed, known_first
+from .dictionary_keys import keys_beside, keys_held, keys_read
 from .element_counts import reshaped
 from .error_clues import MOST_RANK, ErrorClues
 from .numbers import SIZE
@@ -67,6 +69,12 @@ def changes(failed: FailedCall) -> Iterator[tuple[Assignment, bool]]:
     if missed := _missed(clues):
         clues = replace(clues, said=said_in(failed.roots, (*clues.fellows, missed)))
         clues = replace(clues, ready=() if _is_of_tensors(missed) else ready_with(failed, missed))
+    if any(isinstance(one, Keyed) for one in failed.assignment):
+        clues = replace(clues, held=keys_held(failed))
+    if clues.key is not None:
+        clues = replace(clues, beside=keys_beside(failed, clues.key))
+    if clues.of_keys:
+        clues = replace(clues, read=keys_read(failed))
     faults = culprits_of(failed, clues)
     classes = _classes(failed, clues)
     ranked: list[tuple[int, int, Assignment]] = []
@@ -80,11 +88,14 @@ def changes(failed: FailedCall) -> Iterator[tuple[Assignment, bool]]:
             certain = certain or (
                 _is_wrong_key(part, failed.error) and isinstance(other, Literal) and other.value in clues.modes
             )
+            certain = certain or (rank == 0 and slot == faults[0][0] and asks_for_key(part, clues))
             named = failed.slots[slot].name in clues.text or (clues.attribute or ("",))[0] == "NoneType"
             unlikely = _OF_DEFAULTS if part is None and not named else 0
-            ranked.append((_CERTAIN if certain else rank + 2 * position + unlikely, position, made))
-            if rank < _OF_ALL and (all_of := _all_alike(failed.assignment, slot, path, other)) is not None:
-                ranked.append((rank + 2 * position + unlikely, position, all_of))
+            likely = _CERTAIN if certain else rank + 2 * position + unlikely
+            all_of = _all_alike(failed.assignment, slot, path, other) if rank < _OF_ALL else None
+            ranked += [(likely, position, one) for one in (made, all_of) if one is not None]
+            if all_of is not None and certain:
+                ranked[-2:] = reversed(ranked[-2:])
     ranked += [(_SWITCHED, len(faults), made) for made in _switched(failed)]
     together = list(_together(failed, clues))
     ranked += [(3 + 2 * rank, len(faults), made) for rank, made in enumerate(together)]
@@ -114,13 +125,16 @@ def _missed(clues: ErrorClues) -> str | None:
 
 def _others(part: Choice, slot: Slot | None, clues: ErrorClues, classes: Sequence[Choice]) -> Iterator[Choice]:
     """What may stand in the place of an input, or of a part of one, the likeliest first."""
+    if clues.read and not isinstance(part, Keyed | ObjectInput):
+        held = part if isinstance(part, Spec) and not clues.of_object else None
+        yield Keyed(tuple((key, held or guess_of(key)) for key in clues.read))
     if isinstance(part, Spec):
         yield from _instead_of_tensor(part, slot, clues, classes)
     elif isinstance(part, Many):
         yield from _instead_of_many(part, slot, clues)
     elif isinstance(part, Keyed):
         yield from clues.ready if slot is not None and clues.key is not None else ()
-        yield from _instead_of_keyed(part, slot, clues)
+        yield from instead_of_keyed(part, slot, clues)
     elif is_settings(part):
         yield from classes
         yield from _instead_of_settings(part, clues)
@@ -188,8 +202,8 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield tensor(clues.unpack, part.dtype)
         yield Many("list", (part,) * clues.unpack)
     if "Only integers, slices" in clues.text or "NoneType" in clues.text:
-        held = Literal(SIZE) if clues.of_object else part
-        named = [Keyed(((word, held),)) for word in clues.words if word not in ("None", "NoneType", "int")]
+        words = [word for word in clues.words if word not in TYPES]
+        named = [Keyed(((word, guess_of(word) if clues.of_object else part),)) for word in words]
         yield from named
         yield from (Many("list", (one, one)) for one in named)  # it may be an element that is indexed by name
     yield from (Many("list", (part,) * count) for count in clues.counts)
@@ -293,20 +307,6 @@ def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterat
         yield Many(part.kind, part.items[:-1])
 
 
-def _instead_of_keyed(part: Keyed, slot: Slot | None, clues: ErrorClues) -> Iterator[Choice]:
-    known = dict(part.entries)
-    keys = [clues.key] if clues.key is not None else [word for word in clues.words if word not in known][:3]
-    for key in keys:
-        if key not in known and clues.of_object:
-            yield from (Keyed((*part.entries, *one.items())) for one in _known_first({key: Literal(SIZE)}, clues))
-            yield Keyed((*part.entries, (key, Literal("same"))))
-        if key not in known:
-            yield Keyed((*part.entries, (key, tensor())))
-    if slot is not None:
-        yield from (choice for choice in slot.choices if choice != part)
-    yield tensor()
-
-
 def _instead_of_value(
     part: Choice, slot: Slot | None, clues: ErrorClues, classes: Sequence[Choice]
 ) -> Iterator[Choice]:
@@ -337,8 +337,9 @@ def _instead_of_value(
     yield from (Literal(word) for word in clues.modes if part != Literal(word))
     if clues.of_function:
         yield IDENTITY
-    if clues.of_text or (part in (None, Literal(None)) and _JOINED.search(clues.text)):
-        yield Literal("same")
+    of_string = clues.attribute is not None and clues.attribute[1] in _OF_STRINGS
+    if clues.of_text or of_string or (part in (None, Literal(None)) and _JOINED.search(clues.text)):
+        yield Literal(TEXT)
     if _OF_SHAPES.search(clues.text) and "invalid dimension" not in clues.text:
         yield from (Many("tuple", tuple(map(Literal, sizes))) for sizes in (_IMAGE[1:], (SIZE, SIZE), (SIZE,)))
     if re.search(r"not iterable|has no len", clues.text) and isinstance(part, Literal):
@@ -374,8 +375,8 @@ def _instead_of_value(
 def _as_settings(clues: ErrorClues, *kinds: str) -> Iterator[Choice]:
     """Settings instead of an input of some kinds that misses an attribute which no sort of tensor has."""
     if clues.attribute is not None and clues.attribute[0] in kinds and not _is_of_tensors(clues.attribute[1]):
-        unknown = dict.fromkeys((*clues.fellows, clues.attribute[1]), Literal(SIZE))
-        yield from map(settings, _known_first(unknown, clues))
+        unknown = {name: guess_of(name) for name in (*clues.fellows, clues.attribute[1])}
+        yield from map(settings, known_first(unknown, clues))
         yield from clues.ready
 
 
@@ -389,15 +390,8 @@ def _instead_of_settings(part: ComposedInput, clues: ErrorClues) -> Iterator[Cho
     """More settings, where one is missed."""
     missed, known = _missed(clues), dict(part.entries)
     if missed is not None and missed not in known:
-        unknown = dict.fromkeys((*clues.fellows, missed), Literal(SIZE))
-        yield from (settings({**one, **known}) for one in _known_first(unknown, clues))
-
-
-def _known_first(unknown: Mapping[str, Form], clues: ErrorClues) -> Iterator[dict[str, Form]]:
-    """Settings of some names: as the project says that they are, and as they are here."""
-    said = {name: clues.said.get(name, form) for name, form in unknown.items()}
-    yield from ([said] if said != unknown else [])
-    yield dict(unknown)
+        unknown = {name: guess_of(name) for name in (*clues.fellows, missed)}
+        yield from (settings({**one, **known}) for one in known_first(unknown, clues))
 
 
 def _is_wrong_key(part: Choice, error: BaseException) -> bool:
