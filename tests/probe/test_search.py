@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xlalint.probe.target import Frame, Parameter
-from xlalint.sources.specs import Literal, spec
+from xlalint.sources.specs import Literal, Many, spec
 
 from .driver import Driver
 
@@ -444,3 +444,17 @@ print(inside, tf.config.functions_run_eagerly())
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["True", "False"]
+
+
+def test_the_items_of_a_list_get_another_dtype_together() -> None:
+    from xlalint.probe.worker.inputs.culprits import FailedCall
+    from xlalint.probe.worker.inputs.replacements import changes
+    from xlalint.probe.worker.inputs.slots import Slot, tensor
+
+    edges = Many("list", (tensor(), tensor()))
+    error = ValueError("Value for attr 'Tindices' of float is not in the list of allowed values: int16, int32, int64")
+    failed = FailedCall([Slot("edges", "call", (edges,))], (edges,), {}, error, lambda path: False, None)
+    found = [one for [one], _ in changes(failed)]
+    changed = tensor(dtype="int32")
+    together, alone = (Many("list", items) for items in ((changed, changed), (changed, tensor())))
+    assert found.index(together) < found.index(alone)

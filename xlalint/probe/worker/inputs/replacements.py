@@ -94,7 +94,7 @@ def changes(failed: FailedCall) -> Iterator[tuple[Assignment, bool]]:
             likely = _CERTAIN if certain else rank + 2 * position + unlikely
             all_of = _all_alike(failed.assignment, slot, path, other) if rank < _OF_ALL else None
             ranked += [(likely, position, one) for one in (made, all_of) if one is not None]
-            if all_of is not None and certain:
+            if all_of is not None and (certain or _is_of_dtype(part, other)):
                 ranked[-2:] = reversed(ranked[-2:])
     ranked += [(_SWITCHED, len(faults), made) for made in _switched(failed)]
     together = list(_together(failed, clues))
@@ -392,6 +392,11 @@ def _instead_of_settings(part: ComposedInput, clues: ErrorClues) -> Iterator[Cho
     if missed is not None and missed not in known:
         unknown = {name: guess_of(name) for name in (*clues.fellows, missed)}
         yield from (settings({**one, **known}) for one in known_first(unknown, clues))
+
+
+def _is_of_dtype(part: Choice, other: Choice) -> bool:
+    """Whether a tensor becomes one of another dtype: the items of a list have one together."""
+    return isinstance(part, Spec) and isinstance(other, Spec) and part.dims == other.dims
 
 
 def _is_wrong_key(part: Choice, error: BaseException) -> bool:
