@@ -193,6 +193,11 @@ SHOWN: Final = "    print(model(x).numpy())\n"
         ("for x, y in data:\n    if y > 1:\n    " + SHOWN, None),
         ("for net in (model, model):\n    net(tf.ones([1, 3]))\n", None),
         ("run = tf.function(model)\nfor x, y in data:\n    run(x)\n", None),
+        ("def joined(rows):\n    return tf.keras.layers.Concatenate(1)([model(row) for row in rows])\n", None),
+        (
+            "def joined(rows):\n    return tf.concat([model(row) for row in rows], 1)\n\njoined(data)\n",
+            Severity.WARNING,
+        ),
     ],
 )
 def test_a_model_that_is_called_for_each_input(tmp_path: Path, loop: str, severity: Severity | None) -> None:

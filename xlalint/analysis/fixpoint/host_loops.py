@@ -7,11 +7,12 @@ been analysed: an analysis of a function is shared by all loops that call it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.values import Function
-from ..files.unit import Location
+from ..files.unit import Location, Unit
 from ..interpreter.contexts import NOT_TRACED, CallPath
 from ..interpreter.events import LoopOfCalls, LoopOfSteps
 from ..interpreter.frames import Act, Done, Steady, Summary
@@ -141,7 +142,7 @@ def _event(
         if each.done.act in _CALLS
         and all(_passes_over(condition, loop) for condition in _conditions(each, key))
         and is_of_iteration(each.at.node, loop)
-        and not _is_part_of_model(summary, each.at)
+        and not (_is_part_of_model(summary, each.at) or _is_given_to_layer(each.at.unit, loop))
     ]
     if not steps and not calls:  # what a function does that is called here may be many steps, and their end
         runs = (each for each in direct if each.done.act is Act.RUN and each.done.location == each.at)
@@ -205,6 +206,16 @@ def _is_part_of_model(summary: Summary, call: Location) -> bool:
     together, and computes nothing. What stands at the top of a notebook may be of another cell."""
     made = (done.location for done in summary.done if done.act is Act.BUILD and summary.function is not None)
     return any(place.line > call.line for place in made)
+
+
+def _is_given_to_layer(unit: Unit, loop: cst.CSTNode) -> bool:
+    """Whether a comprehension is what a layer is called with that is made there, as where a model is put together:
+    `Concatenate()([model(level) for level in pyramid])`."""
+    match [*islice(unit.around(loop), 2)]:
+        case [cst.Arg(), cst.Call(func=cst.Call())]:
+            return True
+        case _:
+            return False
 
 
 class _Acts:
