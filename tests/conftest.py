@@ -34,7 +34,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--record") and not hasattr(config, "workerinput"):  # a worker of pytest-xdist
+    if not config.getoption("--record"):
+        return
+    if config.getoption("keyword"):
+        raise pytest.UsageError("--record keeps what all cases of a test claim, and -k may leave some out")
+    if not hasattr(config, "workerinput"):  # a worker of pytest-xdist
         config.pluginmanager.register(claims.Recorder())
 
 

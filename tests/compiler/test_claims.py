@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import cast
 
@@ -48,3 +50,12 @@ def test_of_what_is_known_a_sample_is_asked_or_none(
 def test_a_claim_changes_with_the_code_that_it_names() -> None:
     assert claims.sources("xlalint/tpu") != claims.sources("xlalint/tpu", "xlalint/decoder/answers.py")
     assert claims.claim("x", claims.sources("xlalint/tpu")).mark.args != claims.claim("x").mark.args
+
+
+def test_the_record_is_not_written_of_a_part_of_the_cases() -> None:
+    before = claims.RECORD.read_bytes()
+    command = [sys.executable, "-m", "pytest", __file__, "--record", "-k", "a_claim_changes"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "-k may leave some out" in ran.stderr
+    assert claims.RECORD.read_bytes() == before
