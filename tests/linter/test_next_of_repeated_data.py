@@ -37,7 +37,7 @@ def once(data, size):
 
 data = np.ones((70, 3), "float32")
 dataset = tf.data.Dataset.from_tensor_slices(data).batch(32)
-many = int(sys.argv[1]) if sys.argv[1:] else 2000
+many = int(sys.argv[1]) if sys.argv[1:] else 100
 """
 MEETING = (
     "rows = passes(data, 32, 900)\nfor number in range(2000):\n    step(next(rows))",
