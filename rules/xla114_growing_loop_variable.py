@@ -39,7 +39,6 @@ Shown only: what the loop does with the tensor has to know which part of it is f
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
 
 from xlalint.analysis.files.unit import Location, Unit
 from xlalint.analysis.interpreter.events import ApiCall, Event, IterateOver, LoopWhile
@@ -331,8 +330,9 @@ def _variable(loop: Location, grown: ApiCall) -> str | None:
         named = {part.value for part in cst.within(invariants[0]) if isinstance(part, cst.Name)}
         inside = around is not None and around in unit.around(call) and not _assigned_again(around, name)
         return name if inside and name in taken and name in named else None
-    body = _function(unit, node)
-    if body is None or body not in unit.around(call):
+    outer = list(unit.around(call))
+    body = _function(unit, node, outer)
+    if body is None or body not in outer:
         return None
     places = [param.name.value for param in body.params.params]
     for place, result in enumerate(_results(body)):
@@ -370,24 +370,28 @@ def _assigned_again(body: cst.CSTNode, name: str | None) -> bool:
     return sum(isinstance(target, cst.Name) and target.value == name for target in targets) > 1
 
 
-@lru_cache(maxsize=128)  # which is asked of each loop for each call that makes something longer
-def _function(unit: Unit, loop: cst.Call) -> cst.FunctionDef | cst.Lambda | None:
-    """The body of a `tf.while_loop`, where it is defined beside the call."""
+def _function(unit: Unit, loop: cst.Call, outer: Iterable[cst.CSTNode]) -> cst.FunctionDef | cst.Lambda | None:
+    """The body of a `tf.while_loop`, where it is defined beside the call, and may be among these nodes."""
     named = (arg.value for arg in loop.args if arg.keyword is not None and arg.keyword.value == "body")
     body = next(named, None) or (loop.args[1].value if len(loop.args) > 1 and loop.args[1].keyword is None else None)
     match body:
         case cst.Lambda():
             return body
-        case cst.Name(value=name):
-            for node in cst.within(unit.tree):
-                match node:
-                    case cst.FunctionDef(name=cst.Name(value=defined)) if defined == name:
-                        return node
-                    case cst.Assign(
-                        targets=[cst.AssignTarget(target=cst.Name(value=defined))], value=cst.Lambda() as given
-                    ) if defined == name:
-                        return given
+        case cst.Name(value=name) if any(_defined(node, name) for node in outer):
+            found = (_defined(node, name) for node in cst.within(unit.tree))
+            return next((one for one in found if one is not None), None)
     return None
+
+
+def _defined(node: cst.CSTNode, name: str) -> cst.FunctionDef | cst.Lambda | None:
+    """The function that a statement gives this name."""
+    match node:
+        case cst.FunctionDef(name=cst.Name(value=defined)) if defined == name:
+            return node
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=defined))], value=cst.Lambda() as given):
+            return given if defined == name else None
+        case _:
+            return None
 
 
 def _results(body: cst.FunctionDef | cst.Lambda) -> list[cst.BaseExpression]:
