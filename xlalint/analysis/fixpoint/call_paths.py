@@ -117,7 +117,7 @@ def around_steps(roots: Iterable[Summary]) -> set[Summary]:
 def events_reached_from(
     roots: Sequence[Summary],
     loops: set[Summary],
-    counts: Callable[[Event, Summary], bool],
+    told_of: Callable[[Summary], Iterator[Event]],
     leads: Callable[[Summary, Summary], bool],
     without: set[Summary],
     training: set[Summary],
@@ -127,7 +127,7 @@ def events_reached_from(
 ) -> Iterator[tuple[Event, Run]]:
     """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
     anything, what only eager code can do leads to what is compiled by itself alone, and what is in `without` to
-    nothing; a loop around steps leads to the steps alone. `counts`: whether what happens in an analysis is of any
+    nothing; a loop around steps leads to the steps alone. `told_of`: what happens in an analysis and is of any
     interest; `leads`: whether eager code leads to what it calls, though that is not compiled by itself; `training`:
     what trains, and what leads to that; `by_steps`: what steps lead to, if there are steps; `direct`: what nothing
     leads to but calls of Keras's methods by host code; `unseen`: the entry points of which nobody is seen to make any
@@ -144,11 +144,7 @@ def events_reached_from(
                 continue
             seen.add(summary)
             eager = summary.host_only and summary.context.kind is ContextKind.OPEN
-            told = [
-                event
-                for event in summary.events
-                if not event.of_host and not isinstance(event, Setup) and counts(event, summary)
-            ]
+            told = [event for event in told_of(summary) if not (event.of_host or isinstance(event, Setup))]
             if summary not in loops and (told or not eager):
                 together = runs.setdefault(summary if summary.function is None else summary.function.identity, [])
                 run = Run(together, frozenset(summary.skipped))

@@ -374,7 +374,7 @@ class _Analysis:
         compiled = [*self.roots, *entered_by_host(hosts), *self.interpreter.fragments.values(), *self._opened]
         asked = sorted([*compiled, *hosts] if self.options.include_host else compiled, key=root_key)
         trainings = training_loops(asked, targeted=self.options.target is not None)
-        ways = trainings.counts, trainings.leads, self._piped, that_train(asked)
+        ways = trainings.told, trainings.leads, self._piped, that_train(asked)
         yield from events_reached_from(asked, loops, *ways, self._by_steps, self._direct, self._unseen)
         whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
         everywhere = sorted([*compiled, *hosts], key=root_key)

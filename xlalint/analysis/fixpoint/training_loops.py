@@ -24,13 +24,12 @@ class TrainingLoops(Record, eq=False):
     steps: Mapping[Summary, Collection[Summary]]
     targeted: bool
 
-    def counts(self, event: Event, summary: Summary) -> bool:
-        """Whether what happens in an analysis is of any interest: not what only eager code can do, nor what happens in
+    def told(self, summary: Summary) -> Iterator[Event]:
+        """What happens in an analysis and is of any interest: not what only eager code can do, nor what happens in
         such a loop, but for the steps it takes."""
-        eager = summary.host_only and summary.context.kind is ContextKind.OPEN
-        if summary not in self.steps:
-            return not eager
-        return (self.targeted or not eager) and _is_of_step(event, summary)
+        if summary.host_only and _is_open(summary) and not (self.targeted and summary in self.steps):
+            return iter(())
+        return _of_steps(summary) if summary in self.steps else iter(summary.events)
 
     def leads(self, caller: Summary, callee: Summary) -> bool:
         """Whether such a loop leads to the steps that it calls, though it does what only eager code can."""
@@ -73,10 +72,12 @@ def _is_in_loop(place: Location) -> bool:
     return False
 
 
-def _is_of_step(event: Event, summary: Summary) -> bool:
-    """Whether something happens behind a tape: a target would compile that."""
+def _of_steps(summary: Summary) -> Iterator[Event]:
+    """What happens behind a tape: a target would compile that."""
     tapes = {each.location.node for each in summary.events if isinstance(each, TakeGradients)}
-    around = event.location.unit.around(event.location.node) if tapes else ()
-    return event.context.eager or any(
-        isinstance(block, cst.With) and not tapes.isdisjoint(block.items) for block in around
-    )
+    for event in summary.events:
+        around = event.location.unit.around(event.location.node) if tapes else ()
+        if event.context.eager or any(
+            isinstance(block, cst.With) and not tapes.isdisjoint(block.items) for block in around
+        ):
+            yield event
