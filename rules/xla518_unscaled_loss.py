@@ -63,6 +63,7 @@ from xlalint.analysis.interpreter.contexts import Context, ContextKind
 from xlalint.analysis.interpreter.events import ApiCall, Event, HoldModels, Program
 from xlalint.analysis.library.optimizers import OPTIMIZES
 from xlalint.analysis.library.strategies import is_strategy
+from xlalint.analysis.program.definitions import all_methods
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 from xlalint.syntax import nodes as cst
 
@@ -289,7 +290,7 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
 
     def _trained(self, cls: Class, strategy: ApiObject | None) -> Iterator[Draft]:
         """The steps of a model that Keras runs as a strategy does."""
-        own = {function.node for it in cls.mro if not isinstance(it, str) for function in it.functions.values()}
+        own = {method.node for method in all_methods(cls)}
         for gradient, (_, context) in self._gradients.items() if strategy is not None else ():
             function = gradient.unit.function_around(gradient.node)
             for node in cst.within(function) if function in own and context.by_keras else ():

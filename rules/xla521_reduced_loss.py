@@ -53,8 +53,8 @@ from xlalint.analysis.domain.values import ApiObject, Creation
 from xlalint.analysis.interpreter.events import Event, HoldModels, Program, SetupCall
 from xlalint.analysis.library.keras_classes import kind_of
 from xlalint.analysis.library.strategies import is_strategy
+from xlalint.analysis.program.definitions import all_methods
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
-from xlalint.syntax import nodes as cst
 
 from ._strategies import name_of, strategy_in
 
@@ -223,7 +223,7 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=4)
                 calls = [step for step in steps if _reduces(step)]
                 if taped is not None and not any(is_strategy(step.result) for step in steps):
                     yield from _to_come(calls)
-                own = {function for model in self._models for function in _functions(model)}
+                own = {method.node for model in self._models for method in all_methods(model.cls)}
                 for call in calls:
                     strategy = strategy_in(call.context.scope)
                     if strategy is not None and call.context.in_replica:
@@ -239,12 +239,6 @@ def _reduces(step: SetupCall) -> bool:
             return kind_of(api) == "loss" and (step.keras == 2 or not step.keras_is_known)
         case _:
             return False
-
-
-def _functions(model: HoldModels) -> Iterator[cst.CSTNode]:
-    for cls in model.cls.mro:
-        if not isinstance(cls, str):
-            yield from (function.node for function in cls.functions.values())
 
 
 def _told(call: SetupCall, who: str, *, sure: bool) -> Iterator[Draft]:

@@ -15,6 +15,7 @@ from ..domain.values import Sequence as ListValue
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.frames import Summary
 from ..library.call_kinds import KERAS_INPUTS
+from ..program.definitions import all_methods
 from .partitions import Key
 
 _STEPS: Final = frozenset(("call", "train_step", "test_step", "predict_step"))
@@ -77,9 +78,7 @@ class RoleCalls:
 
 def _of_classes(handed: Iterable[Class]) -> Iterator[Key]:
     for cls in handed:
-        for ancestor in cls.mro:
-            if not isinstance(ancestor, str):
-                yield from (_key(function, _How.HANDED) for function in ancestor.functions.values())
+        yield from (_key(method, _How.HANDED) for method in all_methods(cls))
 
 
 def _of_calls(calls: _Calls) -> Iterator[Key]:

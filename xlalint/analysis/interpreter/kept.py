@@ -24,6 +24,7 @@ from ..domain.values import (
     Value,
 )
 from ..files.unit import Location, Unit
+from ..program.definitions import all_methods
 from .events import KeepState
 from .fixed_lengths import MAKERS
 from .frames import Frame
@@ -274,8 +275,7 @@ def _name_of(node: cst.CSTNode, value: cst.BaseExpression) -> cst.Name | None:
 
 def methods_in_use(cls: Class) -> list[Function]:
     """The methods of a class that are no part of setting it up."""
-    owners = (ancestor for ancestor in cls.mro if not isinstance(ancestor, str))
-    return [method for owner in owners for method in owner.functions.values() if method.name not in MAKERS]
+    return [method for method in all_methods(cls) if method.name not in MAKERS]
 
 
 def _is_lifted(frame: Frame, node: cst.CSTNode) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.kinds import leaves
-from ..domain.values import ApiObject, Compiled, Creation, Dict, Function, Instance, Sequence, Value
+from ..domain.values import ApiObject, Compiled, Creation, Dict, Instance, Sequence, Value
 from ..files.unit import Location
 from ..interpreter.contexts import Context, ContextKind
 from ..interpreter.events import HoldLayer
@@ -17,6 +17,7 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.refusing_layers import held, is_refused, is_run_by_cudnn, is_untrained
 from ..library.strategies import is_tpu, making_of
+from ..program.definitions import all_methods
 from ..program.signs import Shows
 from ..record import replace
 
@@ -76,17 +77,11 @@ def _makes(owner: Instance, value: Value) -> bool:
     if not (isinstance(value, ApiObject) and is_refused(value) and value.made is not None):
         return False
     made = value.made.location.node
-    return any(node is made for function in _methods(owner) for node in cst.within(function.node.body))
-
-
-def _methods(owner: Instance) -> Iterator[Function]:
-    for base in owner.cls.mro:
-        if not isinstance(base, str):
-            yield from base.functions.values()
+    return any(node is made for function in all_methods(owner.cls) for node in cst.within(function.node.body))
 
 
 def _calls(owner: Instance, attribute: str) -> bool:
-    for function in _methods(owner):
+    for function in all_methods(owner.cls):
         for node in cst.within(function.node.body):
             match node:
                 case cst.Call(func=cst.Attribute(value=cst.Name("self"), attr=cst.Name(name))) if name == attribute:

@@ -9,14 +9,7 @@ from typing import Any, Final
 
 from ...sources.outline import Stretch
 from ...syntax import nodes as cst
-from ..domain.values import (
-    Api,
-    Class,
-    ClassValue,
-    Function,
-    Module,
-    Value,
-)
+from ..domain.values import Api, Class, ClassValue, Function, Module, Value
 from ..files.dependencies import note_stretch
 from ..files.unit import Location, Unit, parsed_alone
 from ..library import api
@@ -247,3 +240,10 @@ def _definition_in(unit: Unit) -> cst.FunctionDef:
         if isinstance(statement, cst.FunctionDef):
             return statement
     raise LookupError(unit.text)
+
+
+def all_methods(cls: Class) -> Iterator[Function]:
+    """The methods of a class and of its ancestors, nearest first, also of those that others replace."""
+    for ancestor in cls.mro:
+        if not isinstance(ancestor, str):
+            yield from ancestor.functions.values()
