@@ -44,7 +44,7 @@ SIZES = {
     "filled": "fills a list whose length varies",
     "grown": "makes a list longer in each iteration",
     "masked": "keeps as many elements as its values decide",
-    "read": "is read from a file of its own size",
+    "read": "has the size that its file gives it",
 }
 
 MODEL = """

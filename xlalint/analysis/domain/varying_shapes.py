@@ -61,10 +61,14 @@ OF_ARRAYS: Final = "arrays"
 _BATCH: Final = 32  # that Keras cuts arrays into, which are then no matter of their lengths
 # As many elements as a condition on data holds for, which is asked again and again.
 MASKED: Final = "masked"
+# What a file holds has its own size.
+READ: Final = "read"
 # .. nor this, of a tensor that holds a shape, or the first number in it: how many rows there are.
 OF_SHAPE: Final = "of a shape"
+# .. nor this, of a number that a record of a file holds: another one in each record.
+OF_RECORD: Final = "of a record"
 # What makes a list longer or shorter, and the first dimension of what is made of it.
-_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, "batch", "counter"))
+_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, OF_RECORD, "batch", "counter"))
 # The detail of what is joined to what it is assigned to, and gets longer each time: `x = np.append(x, row)`.
 ITSELF: Final = "itself"
 LENGTHS: Final = frozenset((FILLED, GROWN, MASKED, "sized"))

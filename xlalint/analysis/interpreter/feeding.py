@@ -22,10 +22,20 @@ from ..domain.values import (
     Variation,
     Wrapped,
 )
-from ..domain.varying_shapes import FILLED, GROWN, JOINED, LAST, MASKED, OF_ARRAYS, OF_ITEMS, filtered, variations_of
+from ..domain.varying_shapes import (
+    FILLED,
+    GROWN,
+    JOINED,
+    LAST,
+    MASKED,
+    OF_ARRAYS,
+    OF_ITEMS,
+    READ,
+    filtered,
+    variations_of,
+)
 from ..files.unit import Location, Unit
 from ..library import api
-from ..library.host_shapes import READ
 from ..library.tokenizers import torch_in
 from ..program.begun_anew import is_begun_anew
 from ..program.whole_batches import comes_out_even

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...syntax import nodes as cst
 from ..domain.row_counts import rows_in
 from ..domain.values import ApiObject, Array, Static, Tensor, Value, Variation
-from ..domain.varying_shapes import GROWN, LAST, OF_ITEMS, OF_SHAPE, RESIZED, lengths_of
+from ..domain.varying_shapes import GROWN, LAST, OF_ITEMS, OF_RECORD, OF_SHAPE, READ, RESIZED, lengths_of
 from ..files.unit import Location
 
 
@@ -30,7 +30,7 @@ def _is_in_loop(counted: Location) -> bool:
 def changing(number: Value | None, location: Location, looped: bool) -> Variation | None:
     """What makes a number another one each time: not a loop that is over, in a function that runs once."""
     if isinstance(number, Tensor | Array):
-        return next((each for each in number.varies if each.kind == OF_SHAPE), None)
+        return next((each for each in number.varies if each.kind in (OF_SHAPE, OF_RECORD)), None)
     if not isinstance(number, Static):
         return None
     numbers = [each for each in number.varies if looped or not _is_over(each.location, location)]
@@ -53,10 +53,12 @@ def _is_over(counted: Location, location: Location) -> bool:
 
 
 def of_size(number: Variation, axis: int | None, location: Location) -> Variation:
-    """A dimension that a number decides: one that is taken of a batch is smaller in the last one, as the batch is, and
-    how long a list is changes within the loop that fills it."""
+    """A dimension that a number decides: one that is taken of a batch is smaller in the last one, as the batch is, how
+    long a list is changes within the loop that fills it, and what a record says is as large as the record is."""
     if number.kind in (LAST, OF_SHAPE) or (number.kind == "number" and number.detail == LAST):
         return Variation(LAST, number.location, axis=axis, shapes=2)
+    if number.kind == OF_RECORD:
+        return Variation(READ, location)
     if number.kind == "number" and number.detail == RESIZED:
         return Variation(RESIZED, number.location, axis=axis)
     if number.kind == GROWN:

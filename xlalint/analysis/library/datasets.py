@@ -24,7 +24,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, MASKED, RESIZED, filtered, mapped, variations_of, varied
+from ..domain.varying_shapes import LAST, MASKED, READ, RESIZED, filtered, mapped, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
 from .changing_numbers import decided_by
@@ -49,7 +49,7 @@ ROWS_OF_STEPS: Final[Mapping[str, tuple[str, ...]]] = {
 _MANY: Final = 1000  # steps: more than those of a program that only looks at a few batches
 _USUAL_BATCH: Final = 32
 # What makes the elements of one dataset differ in shape; padding them ends it.
-_UNEVEN: Final = frozenset(("generator shape", "longest", MASKED, RESIZED, "unpadded"))
+_UNEVEN: Final = frozenset(("generator shape", "longest", MASKED, READ, RESIZED, "unpadded"))
 
 
 class Step(Record):
@@ -267,7 +267,7 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
     one_by_one = usual == 1 and bool(setting)
     filled = (is_multiple(count, usual) and not one_by_one) or is_multiple(count, size)
     # Elements of several shapes do not fit into one batch.
-    held = step.element if number == 1 else filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
+    held = step.element if usual == 1 else filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
     element = _shifted(held, 1)
     if not (number == 1 or filled or step.facts.endless or _drops_remainder(step)):
         if one_by_one:

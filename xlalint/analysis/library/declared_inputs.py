@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ..domain.kinds import holds_text
 from ..domain.values import ApiObject, Array, Instance, Sequence, Structure, Tensor, Value
-from ..domain.varying_shapes import mapped, variations_of
+from ..domain.varying_shapes import READ, mapped, variations_of
 from ..record import replace
-from .host_shapes import READ
 
 
 def is_of_one_size(model: ApiObject | Instance) -> bool:

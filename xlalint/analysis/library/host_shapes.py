@@ -9,11 +9,10 @@ from ...syntax import nodes as cst
 from ..domain.bounds import numbers_of
 from ..domain.kinds import leaves, options
 from ..domain.values import NONE, Origin, Sequence, Static, Tensor, Value, Variation
-from ..domain.varying_shapes import GROWS, ITSELF, MASKED, RESIZED, last_batches, variations_of, varied
+from ..domain.varying_shapes import GROWS, ITSELF, MASKED, READ, RESIZED, last_batches, variations_of, varied
 from ..files.unit import Location
 from ..record import replace
 
-READ: Final = "read"  # from a file: of its own size
 _JOINING: Final = frozenset(
     ("keras.ops.append", "keras.ops.concatenate", "np.append", "np.concatenate", "np.hstack", "np.vstack", "tf.concat")
 )
@@ -25,7 +24,7 @@ _STACKING: Final = frozenset(
 _DECODING: Final = frozenset(
     (
         *(f"tf.{room}.decode_{form}" for room in ("io", "image") for form in ("bmp", "gif", "image", "jpeg", "png")),
-        "tf.audio.decode_wav",
+        *("tf.audio.decode_wav", "tf.io.decode_raw"),
     )
 )
 # What finds as many as a condition holds for, where it is passed nothing else.
@@ -59,8 +58,10 @@ def shaped(
         return varied(result, (_joined(name, arguments, location),))
     if name in _RESIZING and not traced and _size_varies(arguments):
         return varied(result, (Variation(RESIZED, location, axis=None),))
-    if name in _DECODING and looped and not traced:
+    if name in _DECODING and (looped or fed) and not traced:
         return varied(result, (Variation(READ, location),))
+    if name == "tf.sparse.to_dense" and not traced:
+        return varied(result, variations_of(next(iter(arguments.values()), None)))
     if (looped or fed) and not traced:
         result = _masked(name, arguments, result, location)
     if name in _STACKING and not traced:

@@ -9,18 +9,10 @@ from ..domain.counts import Rows, fills_batches, is_multiple, named, plus, times
 from ..domain.joins import element_of
 from ..domain.kinds import rows_of, united
 from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
-from ..domain.varying_shapes import (
-    EVEN,
-    LAST,
-    ROWS,
-    filtered,
-    variations_of,
-    varied,
-)
+from ..domain.varying_shapes import EVEN, LAST, OF_RECORD, READ, ROWS, filtered, variations_of, varied
 from ..files.unit import Location
 from ..record import replace
 from .changing_numbers import changing, of_size
-from .host_shapes import READ
 from .results import result_of
 
 # The arguments that are a shape, or one dimension of it each, under the names that calls are bound by.
@@ -166,6 +158,7 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
             result = replace(result, length=_sum_of(stacked, location))
         if looped and name.rpartition(".")[2] not in _JOINING:  # rows that are stacked once are of one length
             found = united(found, _of_items(stacked))
+        found = united(found, tuple(each for each in variations_of(stacked) if each.kind == OF_RECORD))
         return varied(result, found)
     if name in ("np.array_split", "np.split") and isinstance(result, Sequence):
         return _pieces(name, arguments, result, location)

@@ -29,14 +29,13 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, RESIZED, is_counted, mapped, of_sizes, sized_by, variations_of, varied
+from ..domain.varying_shapes import LAST, READ, RESIZED, is_counted, mapped, of_sizes, sized_by, variations_of, varied
 from ..record import replace
 from . import datasets as pipelines
 from . import tokenizers as texts
 from .call import Call
 from .dtypes import dtype_of, named_dtype
 from .first_axes import of_rows
-from .host_shapes import READ
 from .keras_classes import kind_of
 from .measured_results import measured
 from .object_tables import ATTRIBUTES, CALLS, LAYER_CALLS, METHODS

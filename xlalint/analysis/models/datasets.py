@@ -23,7 +23,9 @@ from ..domain.values import (
     Structure,
     Tensor,
     Value,
+    Variation,
 )
+from ..domain.varying_shapes import OF_RECORD, READ
 from ..files.unit import Location
 from ..interpreter.contexts import HOST, MAPPED, PIPELINE, Context
 from ..interpreter.frames import Arguments, Frame
@@ -37,6 +39,8 @@ from ..record import replace
 _SPLIT: Final = "tensorflow_datasets.Split."
 _BUILDER: Final = "tensorflow_datasets.builder"
 _FEATURE: Final = "tf.io.FixedLenFeature"
+_LIST_FEATURE: Final = "tf.io.FixedLenSequenceFeature"
+_SPARSE_FEATURE: Final = "tf.io.VarLenFeature"
 _TRANSFORMATIONS: Final = "tf.data.experimental."
 # What `apply` is passed, and the methods of datasets that do the same to the shapes of the elements.
 _METHODS_OF: Final = {
@@ -302,6 +306,16 @@ def _feature(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     return ApiObject(_FEATURE, payload=arguments.get(1, "dtype"))
 
 
+def _list_feature(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`tf.io.FixedLenSequenceFeature(shape, dtype)`: a tensor of as many rows as each example has."""
+    return ApiObject(_LIST_FEATURE, payload=arguments.get(1, "dtype"))
+
+
+def _sparse_feature(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`tf.io.VarLenFeature(dtype)`: a sparse tensor of as many values as each example has."""
+    return ApiObject(_SPARSE_FEATURE)
+
+
 def _parsed(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     """`tf.io.parse_single_example(serialized, features)`: a tensor for each feature, by its name."""
     match arguments.get(1, "features"):
@@ -313,9 +327,17 @@ def _parsed(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
 
 
 def _parsed_feature(feature: Value, origin: Origin) -> Value:
+    """What a record holds: numbers that may say how large something else in it is, or as many as there are."""
     match feature:
-        case ApiObject("tf.io.FixedLenFeature", payload=dtype):
-            return Tensor(Dependence.VALUE, named_dtype(dtype), origin=origin)
+        case ApiObject(api=kind, payload=dtype) if kind == _FEATURE:
+            name = named_dtype(dtype)
+            numbers = (Variation(OF_RECORD, origin.location),) if name is not None and "int" in name else ()
+            return Tensor(Dependence.VALUE, name, origin=origin, varies=numbers)
+        case ApiObject(api=kind, payload=dtype) if kind == _LIST_FEATURE:
+            rows = Variation(READ, origin.location, axis=0)
+            return Tensor(Dependence.VALUE, named_dtype(dtype), origin=origin, varies=(rows,))
+        case ApiObject(api=kind) if kind == _SPARSE_FEATURE:
+            return Structure(origin=origin, varies=(Variation(READ, origin.location, axis=0),))
         case _:
             return Structure()
 
@@ -331,6 +353,8 @@ def _arrays(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     _FEATURE: _feature,
+    _LIST_FEATURE: _list_feature,
+    _SPARSE_FEATURE: _sparse_feature,
     "tf.io.parse_example": _parsed,
     "tf.io.parse_single_example": _parsed,
     "tensorflow_datasets.as_numpy": _arrays,

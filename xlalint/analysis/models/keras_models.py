@@ -26,7 +26,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import LAST, MASKED, RESIZED, WINDOW, filtered, of_sizes, variations_of
+from ..domain.varying_shapes import LAST, MASKED, READ, RESIZED, WINDOW, filtered, of_sizes, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, Context, ContextKind, Trained
 from ..interpreter.counting import counted, length
@@ -43,7 +43,6 @@ from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.datasets import IMAGES, is_dataset
 from ..library.declared_inputs import as_declared, declared_text, is_of_one_size
 from ..library.generators import yielded
-from ..library.host_shapes import READ
 from ..library.strategies import is_tpu, making_of
 from ..program.parameter_uses import structures_among
 from ..program.signs import Shows

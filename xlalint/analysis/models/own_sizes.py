@@ -6,12 +6,11 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.values import NONE, STATIC, Array, Sequence, Value, Variation
-from ..domain.varying_shapes import sized_by, variations_of
+from ..domain.varying_shapes import READ, sized_by, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
-from ..library.host_shapes import READ
 
 _PICTURES: Final = (
     *("PIL.Image.open", "cv2.imread", "skimage.io.imread", "matplotlib.image.imread", "matplotlib.pyplot.imread"),
