@@ -46,3 +46,50 @@ def test_uncalled_method(tmp_path: Path, more: str, found: bool) -> None:
     (tmp_path / "m.py").write_text(CLASS + more, encoding="utf-8")
     findings = check([tmp_path], Settings(target="tpu")).findings
     assert [finding.span.line for finding in findings if finding.code == "XLA101"] == [12] * found
+
+
+PARSER: Final = """\
+import tensorflow as tf
+
+class Parser:
+    def __init__(self, mode):
+        if mode == "train":
+            self.parse = self.parse_train
+        else:
+            self.parse = self.parse_test
+
+    def __call__(self, image):
+        return self.parse(image)
+
+    def parse_train(self, image):
+        return self.parse_all(image, 2.0)
+
+    def parse_test(self, image):
+        return self.parse_all(image, 1.0)
+
+    def parse_all(self, image, scale):
+        if tf.reduce_sum(image) > scale:
+            image = image / scale
+        return image
+"""
+TRAINING: Final = """\
+import tensorflow as tf
+from parsing import Parser
+
+tf.data.Dataset.from_tensor_slices(tf.ones([8, 4])).map(Parser("train")).batch(4)
+"""
+SHOWING: Final = "from parsing import Parser\n\nprint(Parser)\n"
+
+
+@pytest.mark.parametrize("names", [("train.py",), ("train.py", "show.py")])
+def test_method_that_no_program_calls_beside_one_that_a_pipeline_runs(tmp_path: Path, names: tuple[str, ...]) -> None:
+    (tmp_path / "parsing.py").write_text(PARSER, encoding="utf-8")
+    for name in names:
+        (tmp_path / name).write_text({"train.py": TRAINING, "show.py": SHOWING}[name], encoding="utf-8")
+    assert not check([tmp_path], Settings(target="tpu")).findings
+
+
+def test_method_of_a_class_that_no_pipeline_runs(tmp_path: Path) -> None:
+    (tmp_path / "parsing.py").write_text(PARSER, encoding="utf-8")
+    (tmp_path / "show.py").write_text(SHOWING, encoding="utf-8")
+    assert {one.code for one in check([tmp_path], Settings(target="tpu")).findings} == {"XLA101"}

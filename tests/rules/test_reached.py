@@ -225,7 +225,7 @@ net = Net()
 setattr(net, "size", 4)
 net.compile("sgd", "mse")
 cool = tf.keras.callbacks.LambdaCallback(on_epoch_begin=lambda epoch, logs: setattr(net, "heat", 1 / (epoch + 1)))
-net.fit(tf.data.TFRecordDataset("gs://a/b").batch(16, drop_remainder=True), callbacks=[cool])
+net.fit(tf.data.Dataset.range(64).batch(16, drop_remainder=True), callbacks=[cool])
 """,
     "labels of a sparse tensor, and rows of one length": """\
 import numpy as np

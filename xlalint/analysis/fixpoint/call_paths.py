@@ -254,16 +254,29 @@ def _is_of_callback(function: Function) -> bool:
     return function.owner is not None and function.owner.is_keras("callback")
 
 
-def owners_in_pipelines(called: Iterable[Summary], uncalled: Collection[Summary]) -> frozenset[Class]:
-    """The classes of which input pipelines run methods, and nothing else does: a method that nobody calls is for
-    pipelines, too. `uncalled`: the roots that nobody calls; what they lead to counts, and they do not."""
+def ways_to_classes(called: Iterable[Summary], uncalled: Collection[Summary]) -> dict[Class, set[bool]]:
+    """The classes whose methods run, and how: in an input pipeline, or not. `uncalled`: the roots that nobody calls;
+    what they lead to counts, but for other methods of their own class, and they do not."""
     ways: dict[Class, set[bool]] = {}
-    for summary in reached_from((*called, *uncalled)):
+
+    def note(summary: Summary, own: Class | None) -> None:
         function = summary.function
-        if function is None or function.owner is None or function.name == "__init__" or summary in uncalled:
-            continue
+        if function is None or function.owner in (None, own) or function.name == "__init__" or summary in uncalled:
+            return
+        assert function.owner is not None
         ways.setdefault(function.owner, set()).add(summary.context.pipeline)
-    return frozenset(owner for owner, by_pipeline in ways.items() if by_pipeline == {True})
+
+    for summary in reached_from(called):
+        note(summary, None)
+    for root in uncalled:
+        for summary in reached_from((root,)):
+            note(summary, None if root.function is None else root.function.owner)
+    return ways
+
+
+def class_key(cls: Class, *, pipeline: bool) -> Key:
+    """What stands for a class whose methods run in an input pipeline, or elsewhere."""
+    return (cls.module.source.display, -1 - pipeline, cls.qualname)
 
 
 def file_key(function: Function) -> Key:

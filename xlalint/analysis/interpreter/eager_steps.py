@@ -12,11 +12,13 @@ from ..domain.kinds import leaves
 from ..domain.values import (
     Api,
     ApiObject,
+    Array,
     ClassValue,
     Dependence,
     FunctionValue,
     Instance,
     Origin,
+    Sequence,
     Tensor,
     Unknown,
     Value,
@@ -76,7 +78,7 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
         return context
     _enter_step(interpreter, frame)
     step = _of_line_by_line(frame)
-    report_feed(interpreter, frame, step, _read(frame, node.body), node.items[0], node)
+    report_feed(interpreter, frame, step, _read(interpreter, frame, node.body), node.items[0], node)
     return step if context.kind is ContextKind.HOST else context
 
 
@@ -202,14 +204,46 @@ def left(context: Context) -> Context:
     return replace(context, kind=ContextKind.HOST, entry=HOST.entry, eager=False)
 
 
-def _read(frame: Frame, body: cst.BaseSuite) -> Iterator[tuple[Value, cst.CSTNode]]:
-    """The values from outside that a block reads, each with the first place that does; not what it only writes to."""
+def _read(interpreter: Interpreter, frame: Frame, body: cst.BaseSuite) -> Iterator[tuple[Value, cst.CSTNode]]:
+    """The values from outside that a block reads, each with the first place that does; not what it only writes to. Of
+    data that it cuts, the pieces: `model(x[start:stop])`."""
     known, seen = frame.env or {}, set[str]()
-    written = set(map(id, _written_to(body)))
+    written, bound = set(map(id, _written_to(body))), _bound_in(body)
     for node in cst.within(body):
-        if isinstance(node, cst.Name) and node.value in known and node.value not in seen and id(node) not in written:
-            seen.add(node.value)
-            yield known[node.value], node
+        match node:
+            case cst.Subscript(value=cst.Name() | cst.Attribute() as data) if _takes_piece(node, bound):
+                text = frame.unit.code(data)
+                if text not in seen and isinstance(_on_host(interpreter, frame, data), Array | Sequence | Unknown):
+                    seen.add(text)
+                    yield _on_host(interpreter, frame, node), node
+            case cst.Name(value=name) if name in known and name not in seen and id(node) not in written:
+                seen.add(name)
+                yield known[name], node
+
+
+def _takes_piece(node: cst.Subscript, bound: set[str]) -> bool:
+    """Whether a piece is taken, by bounds that the block does not make."""
+    names = {part.value for part in cst.within(node) if isinstance(part, cst.Name)}
+    return any(isinstance(element.slice, cst.Slice) for element in node.slice) and not names & bound
+
+
+def _on_host(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> Value:
+    """What an expression is before the block runs."""
+    around = frame.context
+    frame.context = HOST
+    value = interpreter.evaluate(frame, node)
+    frame.context = around
+    return value
+
+
+def _bound_in(body: cst.BaseSuite) -> set[str]:
+    """The names that a block binds."""
+    found = set[str]()
+    for node in cst.within(body):
+        match node:
+            case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.For(target=target):
+                found.update(part.value for part in cst.within(target) if isinstance(part, cst.Name))
+    return found
 
 
 def _written_to(body: cst.BaseSuite) -> Iterator[cst.BaseExpression]:

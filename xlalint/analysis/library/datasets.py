@@ -198,6 +198,12 @@ def _datasets_in(value: Value) -> list[ApiObject]:
             return []
 
 
+def _texts(step: Step) -> ApiObject:
+    """Paths, lines and records, each a string."""
+    origin = Origin(step.location, "a dataset of strings")
+    return step.dataset(Tensor(Dependence.VALUE, "string", origin=origin))
+
+
 def _table(step: Step) -> ApiObject:
     """`make_csv_dataset`: rows that are read forever fill all batches (measured)."""
     if step.arguments.get("num_epochs", step.arguments.get("*10", NONE)) == NONE:
@@ -215,6 +221,7 @@ _SOURCES: Final[dict[str, Callable[[Step], ApiObject]]] = {
     "choose_from_datasets": _sampled,
     "zip": _zipped,
     "make_csv_dataset": _table,
+    **dict.fromkeys(("FixedLengthRecordDataset", "TFRecordDataset", "TextLineDataset", "list_files"), _texts),
 }
 
 # -- what becomes of them ---------------------------------------------------------------------------------------------
@@ -230,6 +237,12 @@ def after(owner: ApiObject, method: str, arguments: Mapping[str, Value], locatio
 
 def _same(step: Step) -> ApiObject:
     return step.dataset()
+
+
+def _numbered(step: Step) -> ApiObject:
+    """`enumerate`: each element behind its number."""
+    number = Tensor(Dependence.VALUE, "int", 0, origin=Origin(step.location, "a number for each element"))
+    return step.dataset(Sequence("tuple", (number, step.element)))
 
 
 def _some(step: Step) -> ApiObject:
@@ -434,7 +447,7 @@ _STEPS: Final[dict[str, Callable[[Step], ApiObject]]] = {
     **dict.fromkeys(("cache", "prefetch", "prefetch_to_device", "shuffle", "snapshot", "with_options"), _same),
     **dict.fromkeys(("filter", "ignore_errors", "rejection_resample", "shard", "take_while", "unique"), _some),
     **dict.fromkeys(("apply", "flat_map", "group_by_window", "interleave", "scan"), _others),
-    "enumerate": _same,
+    "enumerate": _numbered,
     "window": _in_windows,
     "batch": _in_batches,
     "rebatch": _in_batches,

@@ -25,7 +25,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import OF_RECORD, READ
+from ..domain.varying_shapes import OF_RECORD, READ, varied
 from ..files.unit import Location
 from ..interpreter.contexts import HOST, MAPPED, PIPELINE, Context
 from ..interpreter.frames import Arguments, Frame
@@ -207,7 +207,7 @@ def _elements(payload: Value) -> Arguments:
     """What `dataset.map` passes its function: the parts of a tuple one by one."""
     match payload:
         case Sequence("tuple", tuple(items)):
-            return Arguments(list(items), unknown=True)
+            return Arguments(list(items))
         case _:
             return Arguments(rest=payload, unknown=True)
 
@@ -318,9 +318,24 @@ def _sparse_feature(interpreter: Interpreter, frame: Frame, arguments: Arguments
 
 def _parsed(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     """`tf.io.parse_single_example(serialized, features)`: a tensor for each feature, by its name."""
-    match arguments.get(1, "features"):
+    return _parsed_features(arguments.get(1, "features"), Location(frame.unit, node))
+
+
+def _parsed_sequence(
+    interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`tf.io.parse_single_sequence_example(serialized, context_features, sequence_features)`: what the whole example
+    has, and what each of its rows has."""
+    location = Location(frame.unit, node)
+    whole = _parsed_features(arguments.get(1, "context_features"), location)
+    rows = _parsed_features(arguments.get(2, "sequence_features"), location)
+    return Sequence("tuple", (whole or Structure(), varied(rows or Structure(), (Variation(READ, location, axis=0),))))
+
+
+def _parsed_features(features: Value | None, location: Location) -> Value | None:
+    match features:
         case Dict(entries, None) if entries:
-            origin = Origin(Location(frame.unit, node), "an example that is parsed")
+            origin = Origin(location, "an example that is parsed")
             return Dict({key: _parsed_feature(feature, origin) for key, feature in entries.items()})
         case _:
             return None
@@ -357,6 +372,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     _SPARSE_FEATURE: _sparse_feature,
     "tf.io.parse_example": _parsed,
     "tf.io.parse_single_example": _parsed,
+    "tf.io.parse_single_sequence_example": _parsed_sequence,
     "tensorflow_datasets.as_numpy": _arrays,
     "tensorflow_datasets.load": _load,
     _BUILDER: _builder,

@@ -318,7 +318,7 @@ def _run_model(
         note_run(interpreter, frame, option, node)
         run_callbacks(interpreter, frame, option, method, arguments, node)
         if (how := _compiled(interpreter, frame, option, node)) is not None:
-            text = declared_text(option) if how.why == _ON_TPU or not keeps_off(option) else None
+            text = declared_text(option) if _is_for_tpu(interpreter, how) or not keeps_off(option) else None
             _run(interpreter, frame, how, method, arguments, node, one_size=is_of_one_size(option), text=text)
     return None
 
@@ -383,6 +383,10 @@ def _compiled(interpreter: Interpreter, frame: Frame, model: ApiObject | Instanc
     return Compiled(jit, why, Location(frame.unit, node)) if jit is None else None
 
 
+def _is_for_tpu(interpreter: Interpreter, how: Compiled) -> bool:
+    return how.why == _ON_TPU or interpreter.options.target == "tpu"
+
+
 def _run(
     interpreter: Interpreter,
     frame: Frame,
@@ -426,7 +430,7 @@ def _run(
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
         where = arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])
         texts: Iterable[Value] = beside_inputs(datasets) if certain else ()
-        if text is None and how.why == _ON_TPU:  # which has no strings, whatever takes them
+        if text is None and _is_for_tpu(interpreter, how):  # which has no strings, whatever takes them
             texts = elements_of(datasets) or [value or NONE]
         report_text(interpreter, frame, context, [(part, where) for part in texts])
         if isinstance(value, Instance) and (batch := batch_of_object(interpreter, frame, value, node)) is not None:

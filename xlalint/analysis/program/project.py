@@ -301,6 +301,8 @@ class Project:
         package = module.name.split(".")
         drop = binding.level - (module.path.name == "__init__.py")
         base = package[: len(package) - drop] if drop else package
+        if drop > len(package):  # out of a folder without an `__init__.py`
+            base = [module.path.parents[min(binding.level, len(module.path.parents)) - 1].name]
         return ".".join([*base, *([binding.module] if binding.module else [])])
 
 
