@@ -1,11 +1,11 @@
 """A loop calls a model line by line, or has Keras predict input by input.
 
 ## What it does
-Reports a loop on the host that trains nothing, and in each iteration calls a model in eager code, or calls
-`model.predict` for what the loop goes through; or one that predicts for each element and trains on that, as agents do
-that replay what they remember. There is one finding for a loop with the loops in it, and one for all
-loops that run the same calls; notes name the calls, the other loops, and what is read of the results there. Only
-programs for TPUs are meant.
+Reports a loop on the host that trains nothing, and in each iteration calls a model in eager code, or a method of it
+that calls its layers, or `model.predict` for what the loop goes through; or one that predicts for each element and
+trains on that, as agents do that replay what they remember. There is one finding for a loop with the loops in it, and
+one for all loops that run the same calls; notes name the calls, the other loops, and what is read of the results there.
+Only programs for TPUs are meant.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU: no program is compiled by `model(x)` in eager code, whose
@@ -201,6 +201,38 @@ for state, reward, following, done in memory:
             target="tpu",
             help="fit once",
         ),
+        Bad(
+            """
+import tensorflow as tf
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.score = tf.keras.layers.Dense(1)
+
+    def predict(self, x):
+        return self.score(x)
+
+net = Net()
+for number in range(30):
+    print(net.predict(tf.fill([1, 3], float(number))))
+""",
+            ["range(30)"],
+            Runs(0),
+            target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
+for number, x in enumerate(data):
+    votes = tf.zeros([1, 1])
+    for turn in range(3):
+        votes += model(x + float(turn))
+    print(number, votes.numpy())
+""",
+            ["enumerate(data)"],
+            Runs(0),
+            target="tpu",
+        ),
     )
     good = (
         Good(
@@ -384,26 +416,6 @@ for number, x in enumerate(data):
             Runs(0),
             target="tpu",
             why="every tenth",
-        ),
-        Good(
-            """
-import tensorflow as tf
-
-class Net(tf.keras.Model):
-    def __init__(self):
-        super().__init__()
-        self.score = tf.keras.layers.Dense(1)
-
-    def predict(self, x):
-        return self.score(x)
-
-net = Net()
-for number in range(30):
-    print(net.predict(tf.fill([1, 3], float(number))))
-""",
-            Runs(0),
-            target="tpu",
-            why="a method of its own, which builds no pipeline",
         ),
         Good(
             f"""{MODEL}

@@ -18,7 +18,7 @@ from ..interpreter.events import LoopOfCalls, LoopOfSteps
 from ..interpreter.frames import Act, Done, Steady, Summary
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
-from ..record import Record
+from ..record import Record, replace
 from .call_paths import with_callers
 from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
 from .shared_causes import Nest, one_for_each_cause
@@ -35,11 +35,12 @@ _AT_EACH_BATCH: Final = frozenset(("on_batch_begin", "on_batch_end", "on_train_b
 
 class _Around(Record, eq=False):
     """A loop, or a condition that decides whether what is in it runs. `side`: which side of the condition; `steady`:
-    why that side is run each time, where it is."""
+    why that side is run each time, where it is; `few`: a loop that is written to run a few times."""
 
     node: cst.CSTNode
     side: str = ""
     steady: Steady | None = None
+    few: bool = False
 
     @property
     def is_loop(self) -> bool:
@@ -63,8 +64,9 @@ class _Reached(Record, eq=False):
 
     @property
     def loop(self) -> int:
-        """How many of these there are up to the innermost loop, 0: no loop is around it."""
-        return next((at for at in range(len(self.around), 0, -1) if self.around[at - 1].is_loop), 0)
+        """How many of these there are up to the innermost loop of many iterations, 0: none is around it."""
+        loops = (at for at in range(len(self.around), 0, -1) if self.around[at - 1].is_loop)
+        return next((at for at in loops if not self.around[at - 1].few), 0)
 
     @property
     def is_own(self) -> bool:
@@ -144,6 +146,8 @@ def _event(
         and is_of_iteration(each.at.node, loop)
         and not (_is_part_of_model(summary, each.at) or _is_given_to_layer(each.at.unit, loop))
     ]
+    themselves = {each.at for each in calls if each.done.location == each.at}
+    calls = [each for each in calls if each.done.location == each.at or each.at not in themselves]
     if not steps and not calls:  # what a function does that is called here may be many steps, and their end
         runs = (each for each in direct if each.done.act is Act.RUN and each.done.location == each.at)
         steps = [each for each in runs if is_of_iteration(each.at.node, loop)]
@@ -153,12 +157,7 @@ def _event(
     predicts = not steps and all(each.done.act is Act.PREDICT for each in calls)
     trains = predicts and trains_on_answers(loop, {one.at.node for one in calls}, {one.at.node for one in fits})
     nested = [one for one in inside if one.done.act in _TRAIN and one not in steps and not (trains and one in fits)]
-    if (
-        not acts
-        or _is_short(loop)
-        or _is_left_at_once(loop)
-        or any(not _is_short(each.around[each.loop - 1].node) for each in nested)
-    ):
+    if not acts or _is_left_at_once(loop) or nested:
         return None
     called = {act.at.node for act in acts}
     reads = [
@@ -327,11 +326,11 @@ def _around(location: Location) -> tuple[_Around, ...]:
             case cst.FunctionDef() | cst.Lambda() | cst.ClassDef():
                 break
             case cst.For(body=body) if inner is body:
-                found.append(_Around(outer))
+                found.append(_Around(outer, few=_is_short(outer)))
             case cst.While(orelse=orelse) if inner is not orelse:
                 found.append(_Around(outer))
             case cst.ListComp(elt=each) | cst.SetComp(elt=each) | cst.GeneratorExp(elt=each) if inner is each:
-                found.append(_Around(outer))
+                found.append(_Around(outer, few=_is_short(outer)))
             case cst.DictComp(for_in=clauses) if inner is not clauses:
                 found.append(_Around(outer))
             case cst.If(test=test, body=body) | cst.IfExp(test=test, body=body) if inner is not test:
@@ -350,7 +349,7 @@ def _told(around: tuple[_Around, ...], summary: Summary) -> tuple[_Around, ...]:
     """What is around a place, with what an analysis tells of its conditions."""
     if not summary.steady:
         return around
-    return tuple(_Around(one.node, one.side, _as_always(one, summary)) for one in around)
+    return tuple(replace(one, steady=_as_always(one, summary)) for one in around)
 
 
 def _as_always(condition: _Around, summary: Summary) -> Steady | None:

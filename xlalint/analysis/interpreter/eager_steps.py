@@ -38,6 +38,8 @@ from .played_steps import is_played
 _TAPE: Final = "tf.GradientTape"
 _TAPE_MAKER: Final = Api(_TAPE)
 _CALL_NOTHING: Final = tuple(map(Api, ("abc.ABC", "builtins.object", "tf.Module")))
+_OF_LAYERS: Final = ("layer", "model")
+_RUN_BY_KERAS: Final = ("__init__", "build", "call", "compile", "summary")
 _GRAPHS: Final = (ContextKind.GRAPH, ContextKind.XLA)
 _TAPED: Final = (ContextKind.HOST, *_GRAPHS)
 
@@ -161,6 +163,19 @@ def report_eager_model(
     given = [(filtered(value, _gets_longer), where) for value, where in passed_values(arguments, node)]
     # Whoever calls what nothing is seen to call may compile the loop as well, which unrolls it.
     report_feed(interpreter, frame, step, given, node, node, certain=context.kind is ContextKind.HOST)
+
+
+def report_eager_layer(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression, *, own: bool) -> None:
+    """Host code calls a layer of the project's `own` as others call their model. Or it runs a method of a model, past
+    Keras, which calls layers line by line: `model.encode(x)`; the first of them stands for all."""
+    function, model = frame.function, frame.bound
+    if own and not (isinstance(model, Instance) and any(map(model.cls.is_keras, _OF_LAYERS))):
+        interpreter.note_done(frame, Act.MODEL, node)
+        return
+    if function is None or function.name in _RUN_BY_KERAS or not isinstance(model, Instance):
+        return
+    if model.cls.is_keras("model") and not any(done.act is Act.MODEL for done in frame.summary.done):
+        interpreter.note_done(frame, Act.MODEL, node)
 
 
 def _gets_longer(variation: Variation) -> bool:
