@@ -83,6 +83,7 @@ def every(batches):
 
 MAXIMUM = "Pad to the maximum length"
 BOUNDARY = "Pad to the bucket boundary"
+ENDS = "; the last batch may have fewer elements, too"
 DIFFERS = "by the padding, and for elements not shorter than the last boundary, which raise"
 
 
@@ -99,6 +100,14 @@ class PaddedBatch(Rule):
             severity=Severity.WARNING,
             help="padded_shapes=SHAPES",
             safety=Safety.DISPLAY,
+        ),
+        Bad(
+            f"{DATA}\nmodel.fit(dataset.padded_batch(3), verbose=0)\n",
+            ["dataset.padded_batch(3)"],
+            Runs(3),
+            help="dataset.padded_batch(3, padded_shapes=SHAPES, drop_remainder=True)",
+            safety=Safety.DISPLAY,
+            why="the last batch is smaller, too",
         ),
         Bad(
             f"{DATA}\nmodel.fit(dataset.padded_batch(2, ([None], []), drop_remainder=True).prefetch(1), verbose=0)\n",
@@ -306,11 +315,13 @@ for tokens, label in dataset.padded_batch(2):
 
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
+        ends = {variation.location for variation in varying(event, "last batch")}
         for variation in varying(event, "padded batch", "bucket", "ragged"):
             location, count, help = variation.location, "", None
+            whole = {"drop_remainder": "True"} if location in ends and event.trains else {}
             match variation.kind:
                 case "bucket":
-                    help = with_arguments(location.node, pad_to_bucket_boundary="True")
+                    help = with_arguments(location.node, pad_to_bucket_boundary="True", **whole)
                     count = (
                         f"; with padding to the boundaries, for {variation.shapes} buckets" if variation.shapes else ""
                     )
@@ -318,8 +329,8 @@ for tokens, label in dataset.padded_batch(2):
                 case "ragged":
                     rewrite = shown_with(location, MAXIMUM, shape="[None, MAXIMUM]")
                 case _:
-                    rewrite = _closed(location) or shown_with(location, MAXIMUM, padded_shapes="SHAPES")
-            message = f"each batch is as long as its longest element: {PER_SHAPE}{count}"
+                    rewrite = _closed(location) or shown_with(location, MAXIMUM, padded_shapes="SHAPES", **whole)
+            message = f"each batch is as long as its longest element: {PER_SHAPE}{count}{ENDS if whole else ''}"
             yield fed(event, variation, message, help, rewrite=rewrite)
 
 

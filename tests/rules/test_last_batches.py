@@ -605,12 +605,12 @@ for x in steps.chain([parse, steps.each(lambda x: x + 1.0), steps.batch(8, True)
         "model.fit(tf.data.TFRecordDataset('a').batch(8))\n"
     ),
     "a strategy for TPUs": one(
-        "import tensorflow as tf\nfrom tensorflow import keras\n\n"
+        "import tensorflow as tf\nfrom tensorflow import keras\nfrom rows import read\n\n"
         "resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu='local')\n"
         "tf.config.experimental_connect_to_cluster(resolver)\ntf.tpu.experimental.initialize_tpu_system(resolver)\n"
         "strategy = tf.distribute.TPUStrategy(resolver)\nwith strategy.scope():\n"
         "    model = keras.Sequential([keras.layers.Dense(1)])\n    model.compile('sgd', 'mse')\n"
-        "model.fit(tf.data.TFRecordDataset('gs://bucket/a').batch(8))\n",
+        "model.fit(tf.data.TFRecordDataset('gs://bucket/a').map(read).batch(8))\n",
         ("XLA302", "model.fit("),
     ),
     "a step in the graph of a plain function": one(
