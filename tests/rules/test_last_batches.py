@@ -604,6 +604,25 @@ for x in steps.chain([parse, steps.each(lambda x: x + 1.0), steps.batch(8, True)
         "    model = keras.Sequential([keras.layers.Dense(1)])\n    model.compile('sgd', 'mse')\n"
         "model.fit(tf.data.TFRecordDataset('a').batch(8))\n"
     ),
+    "rows that the constructor reads from a file": one(
+        f"{HEAD}import math\n{MODEL}"
+        "class Rows(keras.utils.Sequence):\n    def __init__(self, path):\n        self.rows = []\n"
+        "        for line in open(path):\n            self.rows.append(float(line))\n\n"
+        "    def __len__(self):\n        return math.ceil(len(self.rows) / 32)\n\n"
+        "    def __getitem__(self, index):\n        rows = self.rows[index * 32 : (index + 1) * 32]\n"
+        "        x = np.zeros((len(rows), 4))\n        return x, np.array(rows)\n\n"
+        "model.fit(Rows('rows.txt'))\n",
+        ("XLA302", "rows = self.rows["),
+    ),
+    "whole batches of rows that the constructor reads": one(
+        f"{HEAD}{MODEL}"
+        "class Rows(keras.utils.Sequence):\n    def __init__(self, path):\n        self.rows = []\n"
+        "        for line in open(path):\n            self.rows.append(float(line))\n\n"
+        "    def __len__(self):\n        return len(self.rows) // 32\n\n"
+        "    def __getitem__(self, index):\n        rows = self.rows[index * 32 : (index + 1) * 32]\n"
+        "        return np.zeros((len(rows), 4)), np.array(rows)\n\n"
+        "model.fit(Rows('rows.txt'))\n",
+    ),
     "a strategy for TPUs": one(
         "import tensorflow as tf\nfrom tensorflow import keras\nfrom rows import read\n\n"
         "resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu='local')\n"

@@ -10,8 +10,10 @@ from operator import is_not
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Class
+from ..domain.values import Class, Variation
+from ..domain.varying_shapes import GROWN
 from ..files.unit import Location, Span4, Unit
+from .frames import Frame
 
 _AT_LEAST = (cst.GreaterThan, cst.GreaterThanEqual)
 _AT_MOST = (cst.LessThan, cst.LessThanEqual)
@@ -21,6 +23,14 @@ MAKERS: Final = frozenset(("__init__", "build", "setup", "__post_init__"))
 _ENDS = (cst.Break, cst.Continue, cst.Return, cst.Try)
 # What a number of iterations is written with, which is the same where its names are.
 _OF_COUNTS = (cst.Name, cst.Attribute, cst.Integer, cst.BinaryOperation, cst.BaseBinaryOp)
+
+
+def is_settled(frame: Frame, variation: Variation) -> bool:
+    """Whether a list that got longer has its length for good: another function filled it, as the object was made."""
+    filler = variation.location.unit.function_around(variation.location.node)
+    if variation.kind != GROWN or not isinstance(filler, cst.FunctionDef) or filler.name.value not in MAKERS:
+        return False
+    return frame.function is None or filler is not frame.function.node
 
 
 def is_as_long(unit: Unit, filled: cst.CSTNode, read: cst.CSTNode, loop: cst.For | cst.While) -> bool:

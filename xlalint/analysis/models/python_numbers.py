@@ -34,6 +34,7 @@ from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.counting import rows
 from ..interpreter.events import HostRead
+from ..interpreter.fixed_lengths import is_settled
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import truth
@@ -116,7 +117,9 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
             count
         ):
             return Static(count)
-        case Sequence(varies=varies) if frame.context.kind in NOT_TRACED and (sizes := of_sizes(varies)):
+        case Sequence(varies=varies) if frame.context.kind in NOT_TRACED and (
+            sizes := tuple(each for each in of_sizes(varies) if not is_settled(frame, each))
+        ):
             return Static(varies=sizes)
         case ApiObject(api=name, facts=Pipeline(count, batch=int())) if name == DATASET:
             return as_number(rounded_up(frame.unit.code(node)) if count is None else count)
