@@ -4,6 +4,7 @@ that no process waits for another's at the end."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -40,6 +41,15 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--record keeps what all cases of a test claim, and -k may leave some out")
     if not hasattr(config, "workerinput"):  # a worker of pytest-xdist
         config.pluginmanager.register(claims.Recorder())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """All tests and what they import stay until the end: nobody searches them for garbage, now or while they run."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
