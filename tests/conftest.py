@@ -1,6 +1,6 @@
 """Tests marked `compiler` need TensorFlow; where it is not installed they are skipped, and said to be. So are claims
-about the compiler to which it has agreed before (`tests.compiler.claims`), but for a sample. Slow tests begin first, so
-that no process waits for another's at the end."""
+about the compiler to which it has agreed before (`tests.compiler.claims`), but for a sample. Files with slow tests come
+first, so that no process waits for another's at the end; whole, so that what their tests share is made once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     if find_spec("tensorflow") is None:
         missing = pytest.mark.skip(reason="TensorFlow is not installed")
         for item in items:
