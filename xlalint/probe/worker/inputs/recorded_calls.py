@@ -100,6 +100,7 @@ def _function_of(frame: FrameType) -> FunctionType | None:
     if named is not None:
         functions = [named]
     else:
+        gc.unfreeze()  # what was there when the process started is looked through as well
         functions = [one for one in gc.get_referrers(code) if isinstance(one, FunctionType) and one.__code__ is code]
     for function in functions:
         cells = zip(code.co_freevars, function.__closure__ or (), strict=False)
