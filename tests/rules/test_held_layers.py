@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.compiler.claims import claim
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
@@ -181,6 +183,7 @@ def test_on_a_tpu_those_count_that_are_called(tmp_path: Path) -> None:
     assert _lines(ON_TPU, tmp_path) == _marked(ON_TPU)
 
 
+@pytest.mark.compiler
 @claim(PROGRAM, FUNCTIONAL, sampled=False)
 def test_keras_compiles_no_model_that_holds_one() -> None:
     for program, names, compiled in (
