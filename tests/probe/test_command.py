@@ -39,6 +39,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.compiler
+@pytest.mark.usefixtures("lasting_processes")
 def test_verdicts_stand_beside_findings(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = ran(capsys, "--probe", "a.py", "--output-format", "json")
     assert code == 1

@@ -229,6 +229,7 @@ def test_a_file_without_findings_is_run_on_its_backend(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("lasting_processes")
 def test_a_program_for_both_is_run_with_both(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -60,6 +60,7 @@ def functions(capsys: pytest.CaptureFixture[str], *places: str, **options: str) 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("lasting_processes")
 def test_the_step_is_compiled_as_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
