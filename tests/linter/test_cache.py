@@ -85,6 +85,21 @@ def test_a_warm_run_imports_neither_libcst_nor_rich(project: Path) -> None:
         assert done.stderr.strip() == imported
 
 
+def test_a_run_after_an_edit_of_comments_does_not_import_what_executes_code(project: Path) -> None:
+    heavy = "{'libcst', 'xlalint.analysis.fixpoint.entry_points', 'xlalint.rules.xla101_branch_on_tensor'}"
+    program = (
+        "import sys\nfrom xlalint.cli import run\ncode = run(['--output-format', 'json'])\n"
+        f"print(code, len({heavy} & set(sys.modules)), file=sys.stderr)"
+    )
+    said = []
+    for text, imported in ((HAZARD, 3), (HAZARD + "# a comment\n", 0), (HAZARD + "number = 1\n", 3)):
+        (project / "step.py").write_text(text)
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert done.stderr.split() == ["1", str(imported)]
+        said.append(done.stdout)
+    assert said[0] == said[1] == said[2]
+
+
 @pytest.mark.parametrize("change", ["content", "new file", "setting", "keras", "removed"])
 def test_what_findings_depend_on_makes_a_new_key(project: Path, change: str) -> None:
     run()

@@ -19,7 +19,8 @@ from xlalint.analysis.interpreter.interpreter import ProjectInterpreter
 from xlalint.findings.findings import Effect, Finding, FindingContext, Note, Safety, Severity, Span, TrailStep
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import NodeEdit, Rewrite
-from xlalint.linter.dispatch import Candidate, Dispatcher, gravest_of
+from xlalint.linter.dispatch import Dispatcher
+from xlalint.linter.gravest import Candidate, gravest_of
 from xlalint.linter.policies import Policy
 from xlalint.linter.rule import Draft, DraftNote, Rule
 from xlalint.linter.run import Stdin, check

@@ -1,5 +1,5 @@
 """The rules over all files of a run, in partitions. A partition that is recorded and would find the same is not run
-again."""
+again; what executes code, libcst and the rules are imported only where one is to be run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from ..analysis.budget import Clock, Spent
 from ..analysis.files.dependencies import Reads, noted_in
 from ..analysis.files.files import Files, Session
-from ..analysis.fixpoint.entry_points import Options, analyse
 from ..analysis.fixpoint.exchange import Transcript, TranscriptMessages, Transcripts
 from ..analysis.fixpoint.partitions import (
     ROUNDS,
@@ -32,8 +31,6 @@ from ..analysis.fixpoint.partitions import (
 )
 from ..analysis.fixpoint.processes import CAN_FORK, ProcessLostError, run_each, run_in_turns, run_parts
 from ..analysis.fixpoint.recursion import run_deep
-from ..analysis.interpreter.contexts import Run
-from ..analysis.interpreter.events import Event
 from ..analysis.program.backends import ON_TENSORFLOW, Ran, Required, backends, is_distributed, is_of_tensorflow
 from ..analysis.program.exposure import LIBRARY, NOT_EXPOSED, Exposed, exposures
 from ..analysis.program.guards import allowed
@@ -45,12 +42,15 @@ from ..sources.distributions import is_installed
 from ..sources.reading import Jax
 from ..sources.text import UnreadableSource, display_path
 from .cache import Cache, Memory
-from .dispatch import Dispatcher, gravest_of
-from .dispatchers import Dispatchers
+from .gravest import gravest_of
 from .incremental import End, Record, Records, World
 from .inputs import Inputs
 from .own_findings import about_file
-from .rule import Rule, all_rules
+
+if TYPE_CHECKING:
+    from ..analysis.interpreter.contexts import Run
+    from ..analysis.interpreter.events import Event
+    from .rule import Rule
 
 T = TypeVar("T")
 # By the number of each partition: what it came to, and what it said.
@@ -94,7 +94,6 @@ class Analysis:
         cache: Cache | Memory | None = None,
         spent: Spent | None = None,
     ) -> None:
-        all_rules()  # one that cannot be loaded is told here, not by each process
         self._inputs, self._settings, self._watchers, self._cache = inputs, settings, watchers, cache
         self._forks, self._kept = CAN_FORK, session is not None
         self._spent = Spent() if spent is None else spent
@@ -225,7 +224,10 @@ class Analysis:
         return {number: (_packed(end), Transcript.of(end.record.rounds)) for number, end in ends.items()}
 
     def _recorded(self, share: tuple[Path, ...]) -> Record | None:
-        return None if self._records is None else self._records.load(share)
+        found = None if self._records is None else self._records.load(share)
+        if found is None:
+            _load()  # not in each process that is to run it
+        return found
 
     def _digest(self, path: str) -> str | None:
         """The digest of a file as it is now; None where it cannot be read."""
@@ -253,6 +255,10 @@ class Analysis:
         return end
 
     def _rules_over(self, share: Sequence[Path] | None, rounds: list[Round]) -> Partition[End]:
+        from ..analysis.fixpoint.entry_points import Options, analyse
+        from .dispatch import Dispatcher
+        from .dispatchers import Dispatchers
+
         settings = self._settings
         clock = Clock(settings.file_timeout, self._spent.seconds)
         dispatcher = Dispatchers(settings, self._near.values(), self._settings_at)
@@ -421,6 +427,15 @@ def _told_exposure(settings: Settings) -> Exposed | None:
     said = f"exposure = {settings.exposure!r}" if settings.exposure else f"target = {settings.target!r}"
     of_steps = settings.exposure is None  # of a program that is for a device, its steps run there
     return Exposed(Exposure.CERTAIN, f"the setting `{said}`", whole=of_steps)
+
+
+def _load() -> None:
+    """Import what executes code, and the rules. Raises RulesError."""
+    from ..analysis.fixpoint import entry_points  # noqa: F401
+    from .dispatchers import Dispatchers  # noqa: F401
+    from .rule import all_rules
+
+    all_rules()
 
 
 def _packed(end: End) -> bytes:

@@ -11,7 +11,8 @@ from ..analysis.files.troubles import InternalTrouble
 from ..analysis.interpreter.contexts import ContextKind, Run
 from ..analysis.interpreter.events import Event, FeedForeign, Program, Setup
 from ..settings.config import Settings
-from .dispatch import Candidate, Dispatcher
+from .dispatch import Dispatcher
+from .gravest import Candidate
 from .policies import Policy
 
 _Rules: TypeAlias = tuple[str | None, int]  # what rules are told: the TensorFlow, and which loops are long

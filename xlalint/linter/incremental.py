@@ -27,7 +27,7 @@ from ..findings.findings import Finding
 from ..sources.outline import Stretch
 from ..sources.reading import Jax, Strategies
 from .cache import Cache, Memory, Texts
-from .dispatch import Candidate
+from .gravest import Candidate
 from .modules_found import Group, ModulesFound, groups_of
 from .shifts import FileShift, Moved, MovedTooFarError
 

@@ -1,20 +1,26 @@
-"""What a rule says of a place where Keras runs on JAX, beside what it says of TensorFlow, and what is left of both
-where it is known what runs the code."""
+"""What is said of a place where Keras runs on JAX, beside what is said of TensorFlow, and what is left of both where it
+is known what runs the code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
-from ..analysis.interpreter.contexts import Context, ContextKind
-from ..analysis.interpreter.events import Event
 from ..analysis.program.backends import Ran
 from ..findings.findings import Backend, Effect, Finding, Severity
-from .rule import Draft, OnJax
-from .severities import GRAVITY, severity_of
+from .severities import GRAVITY
 
-_TRACED: Final = (ContextKind.XLA, ContextKind.OPEN)
+
+@dataclass(frozen=True, slots=True)
+class OnJax:
+    """What becomes of a place where JAX runs it. `effect` None: nothing, it compiles once. A message says `what` it is,
+    and `reason`: what JAX does with it, in words that follow "on JAX". `at_most`: None: as the draft,
+    where the effect is the same."""
+
+    effect: Effect | None
+    what: str
+    reason: str
+    at_most: Severity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,44 +35,6 @@ class Said:
     @property
     def gravity(self) -> tuple[Severity, int]:
         return self.severity, -1 if self.on_jax.effect is None else GRAVITY[self.on_jax.effect]
-
-
-def said_on_jax(drafts: Iterable[tuple[Draft, Event]], severity: Severity | None) -> Said | None:
-    """The gravest that drafts of one rule say of one place where JAX runs it, None where they say nothing; `severity`:
-    that which is set."""
-    found = [
-        _judged(draft, draft.jax, event.context, severity)
-        for draft, event in drafts
-        if draft.jax is not None and _is_on_jax(event)
-    ]
-    return max(found, key=lambda said: said.gravity, default=None)
-
-
-def _is_on_jax(event: Event) -> bool:
-    """Whether JAX may run code: Keras or JAX calls it, or nobody is seen to. What `tf.function` compiles is
-    TensorFlow's."""
-    context = event.context
-    is_called = context.keras is not None or context.kind is ContextKind.OPEN or (event.of_host and context.by_keras)
-    is_called = is_called or context.is_for_jax
-    return context.kind in _TRACED and is_called and context.runs_on(Backend.JAX)
-
-
-def _judged(draft: Draft, on_jax: OnJax, context: Context, severity: Severity | None) -> Said:
-    effect = on_jax.effect
-    if effect is None:
-        return Said(on_jax, Severity.INFO, Severity.INFO)
-    judged = severity_of(effect, context.kind)
-    if context.behind or context.aside:
-        judged = min(judged, Severity.WARNING)
-    if on_jax.at_most is not None:
-        judged = min(judged, on_jax.at_most)
-    elif effect is draft.effect:
-        judged = min(judged, draft.at_most)
-    # Keras traces all that it runs on JAX, whether or not XLA compiles it; what JAX itself compiles asks for it.
-    unexposed = min(judged, Severity.WARNING if effect is Effect.FAILS else Severity.INFO)
-    if context.kind is ContextKind.XLA and context.is_for_jax and not context.by_keras:
-        unexposed = judged
-    return Said(on_jax, judged if severity is None else severity, unexposed if severity is None else severity)
 
 
 def run_by(

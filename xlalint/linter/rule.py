@@ -25,6 +25,7 @@ from ..findings.codes import UNROLLED_ROUNDS
 from ..findings.findings import Effect, Safety, Severity
 from ..findings.rule_files import RuleFile, RulesError
 from ..fixes.rewrite import Rewriter
+from .on_backends import OnJax
 
 # -- what XLA is claimed to do with an example; each claim is run on the compiler by the tests ------------------------
 
@@ -147,18 +148,6 @@ class Told(Enum):
                 return targets != {"tpu"}
             case Told.FOR_GPU:
                 return "gpu" in targets and "tpu" not in targets
-
-
-@dataclass(frozen=True, slots=True)
-class OnJax:
-    """What becomes of a place where JAX runs it. `effect` None: nothing, it compiles once. A message says `what` it is,
-    and `reason`: what JAX does with it, in words that follow "on JAX". `at_most`: None: as the draft,
-    where the effect is the same."""
-
-    effect: Effect | None
-    what: str
-    reason: str
-    at_most: Severity | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,14 @@ import msgspec
 
 from ..analysis.files.file import SMALL, File, names_tensorflow, stores
 from ..analysis.fixpoint.partitions import Key, Message, Round, UncalledFunction
-from ..analysis.program.decorators import names_compilers
+from ..analysis.program.decorator_texts import names_compilers
 from ..analysis.program.signs import ModuleSigns
 from ..findings.findings import Edit, Finding, Fix, Note, Span, TrailStep
 from ..sources.outline import Stretch
 from ..sources.text import Source
 from ..sources.trivia import shift
 from ..sources.words import words_in
-from .dispatch import Candidate
+from .gravest import Candidate
 
 _PLAIN: Final = re.compile(r"[\w.]*(?:: \w+)?")  # the name in the key of a function that is not made inside another
 

@@ -10,15 +10,18 @@ from copy import copy
 from functools import cached_property
 from io import StringIO
 from itertools import accumulate
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...sources.interface import addresses_in, functions_in, interface_of
 from ...sources.outline import ImportOutline, Outline, Stretch, are_alone, outline
 from ...sources.reading import ASKS
 from ...sources.testing import does_something, is_named_as_test, tests_nothing
 from ...sources.text import Source, digest_of, newline_of
+from .alone import all_parsed_alone, parsed_alone, text_of_stretch
 from .dependencies import note_stretch, note_whole, note_word
-from .unit import Unit, all_parsed_alone, parsed_alone, text_of_stretch
+
+if TYPE_CHECKING:
+    from .unit import Unit
 
 # An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`;
 # or of Accelerate's launcher, whose programs are read for the sake of its own rules.
@@ -280,6 +283,8 @@ class File:
 
     def _made(self, stretch: Stretch) -> Unit:
         """The unit of a stretch: of Python's own tree if that is still there, else by parsing it once more."""
+        from .unit import Unit  # and libcst, which takes long: most files of a run may be what they were
+
         statements = self._alone(stretch)
         if self._statements.pop(stretch, None) is not None:
             self.kept_lines -= stretch.last - stretch.first + 1

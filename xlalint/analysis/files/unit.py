@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ...sources.outline import Outline, Stretch
 from ...sources.text import Source
 from ...syntax import nodes as cst
 from ...syntax.build import module_of, parse_module
 from ..record import Record
+from .alone import in_block, is_indented, text_of_stretch
 from .dependencies import note_whole
 
 if TYPE_CHECKING:
     import libcst
 
 Span4: TypeAlias = tuple[int, int, int, int]
-
-# A form feed before an indentation, which Python passes over. On a line of its own it may part two ends of lines.
-_PAGE_BREAK: Final = re.compile(r"(?:^|(?<=\r))[ \t\f]*\f(?=[ \t]*[^ \t\r\n\f])", re.MULTILINE)
 
 
 class UnitFile(Protocol):
@@ -63,10 +60,10 @@ class Unit:
     def __init__(self, file: UnitFile, stretch: Stretch, statements: Sequence[ast.stmt] | None = None) -> None:
         self.file = file
         self.text = text_of_stretch(file, stretch)
-        indented = _is_indented(self.text)
+        indented = is_indented(self.text)
         self.first_line = stretch.first
         self._last = stretch.last
-        whole = _in_block(self.text)
+        whole = in_block(self.text)
         if statements is not None:
             self.tree = module_of(statements, whole, stretch.first, indented=indented)
             self._offset = 0
@@ -237,39 +234,6 @@ class QuotedUnit(Unit):
 
     def span(self, node: cst.CSTNode) -> Span4:
         return self._call
-
-
-def parsed_alone(text: str) -> ast.stmt | None:
-    """The first statement of a text, which may be indented, as Python parses it; None where it is no Python."""
-    statements = all_parsed_alone(text)
-    return statements[0] if statements else None
-
-
-def all_parsed_alone(text: str) -> list[ast.stmt] | None:
-    """All of its statements."""
-    try:
-        statements = ast.parse(_in_block(text)).body
-    except (SyntaxError, ValueError):
-        return None
-    match statements:
-        case [ast.If(body=inner)] if _is_indented(text):
-            return inner
-        case _:
-            return statements
-
-
-def _is_indented(text: str) -> bool:
-    return text[:1] in (" ", "\t")
-
-
-def _in_block(text: str) -> str:
-    """A stretch as a text by itself: below an `if` where it is indented."""
-    return "if 1:\n" + text if _is_indented(text) else text
-
-
-def text_of_stretch(file: UnitFile, stretch: Stretch) -> str:
-    text = file.peek(stretch)
-    return _PAGE_BREAK.sub("", text) if "\f" in text else text
 
 
 class Location(Record, eq=False):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...findings.findings import Backend
-from ...syntax import nodes as cst
-from ..domain.values import Scope
-from ..files.unit import Location
 from ..record import Record, replace
+
+if TYPE_CHECKING:
+    from ...syntax import nodes as cst
+    from ..domain.values import Scope
+    from ..files.unit import Location
 
 
 class ContextKind(StrEnum):

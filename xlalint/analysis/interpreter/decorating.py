@@ -27,7 +27,8 @@ from ..domain.values import (
 )
 from ..files.file import stores
 from ..files.unit import Location, Unit
-from ..program.decorators import TRANSPARENT, gives_another_result, names_compilers
+from ..program.decorator_texts import names_compilers
+from ..program.decorators import TRANSPARENT, gives_another_result
 from ..program.project import Project
 from ..record import replace
 from .contexts import HOST, ContextKind

@@ -28,7 +28,7 @@ from ..domain.values import (
     Value,
 )
 from ..program import customary_names as libraries
-from ..program.decorators import names_jit
+from ..program.decorator_texts import names_jit
 from .frames import Arguments, Compilation
 
 _TEXTS: Final = re.compile(r"(\"{3}|'{3}).*?\1|\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*", re.DOTALL)

@@ -9,7 +9,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.values import UNKNOWN, ApiObject, Creation, Sequence, Unknown, Value
 from ..files.unit import Location
-from ..program.decorators import without_speech
+from ..program.decorator_texts import without_speech
 from .frames import Frame
 
 OF_THE_TARGET: Final = "tf.distribute.TPUStrategy"

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from ...findings.findings import Backend
 from ...sources.outline import ImportOutline
 from ..files.file import KERAS
-from .modules import ProjectModule
 from .signs import ModuleSigns, ProgramGraph, Shows, Sign, place, spread
+
+if TYPE_CHECKING:
+    from .modules import ProjectModule
 
 
 class Ran(NamedTuple):

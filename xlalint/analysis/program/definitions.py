@@ -10,8 +10,9 @@ from typing import Any, Final
 from ...sources.outline import Stretch
 from ...syntax import nodes as cst
 from ..domain.values import Api, Class, ClassValue, Function, Module, Value
+from ..files.alone import parsed_alone
 from ..files.dependencies import note_stretch
-from ..files.unit import Location, Unit, parsed_alone
+from ..files.unit import Location, Unit
 from ..library import api
 
 _MOST_ANCESTORS: Final = 500  # those farther away are unknown

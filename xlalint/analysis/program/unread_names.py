@@ -6,7 +6,7 @@ import re
 
 from ...syntax import nodes as cst
 from ..files.unit import Location
-from .decorators import without_speech
+from .decorator_texts import without_speech
 
 
 def is_unread(location: Location) -> bool:
