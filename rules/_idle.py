@@ -30,7 +30,7 @@ _PREDICTS: Final = frozenset(("evaluate", "predict"))
 _OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
 _SHOWN_BY: Final = ("builtins.", "logging.", "absl.logging.")
 _DEVICE: Final = "tf.device"
-_CPU: Final = re.compile(r"(?:^|/)(?:device:)?cpu(?::(?:\d+|\*))?$", re.IGNORECASE)
+_CPU, _GPU = (re.compile(rf"(?:^|/)(?:device:)?{kind}(?::(?:\d+|\*))?$", re.IGNORECASE) for kind in ("cpu", "gpu"))
 HOST: Final = "the processor of the host"
 NO_STRATEGY: Final = f"no strategy puts this on a TPU: it trains on {HOST}"
 FIRST: Final = (
@@ -46,7 +46,12 @@ def none_made(steps: Sequence[SetupCall], taped: Location | None, *, trains: boo
     if not compiled and not on_host:  # a step alone is no program
         return
     steps = compiled or steps
-    if not steps or any(map(_may_place, steps)):
+    placed = next((step for step in steps if _names(step, _GPU)), None)
+    if not steps or any(_may_place(step) and not _names(step, _GPU) for step in steps):
+        return
+    if placed is not None:
+        if trains:
+            yield _to_move(placed.location, f"`tf.device` names a GPU: where there is none, it trains on {HOST}")
         return
     trained = next(filter(_trains, steps), None)
     used = [step for step in steps if is_strategy(step.result) or (step.owner is not None and is_strategy(step.owner))]
@@ -216,9 +221,13 @@ def _trains(step: SetupCall) -> bool:
 
 def _places(step: SetupCall) -> bool:
     """Whether a call names a device that may be a TPU, or a GPU."""
-    name = step.arguments.get("device_name")
-    is_cpu = isinstance(name, Static) and isinstance(name.constant, str) and _CPU.search(name.constant) is not None
-    return step.api == _DEVICE and name != NONE and not is_cpu
+    return step.api == _DEVICE and step.arguments.get("device_name") != NONE and not _names(step, _CPU)
+
+
+def _names(step: SetupCall, kind: re.Pattern[str]) -> bool:
+    """Whether a call names a device of a kind."""
+    name = step.arguments.get("device_name") if step.api == _DEVICE else None
+    return isinstance(name, Static) and isinstance(name.constant, str) and kind.search(name.constant) is not None
 
 
 def called_plainly(steps: Sequence[SetupCall]) -> Iterator[Draft]:

@@ -10,7 +10,8 @@ created in `strategy.scope()`, and nothing is run by `strategy.run`. It also rep
   the scope elsewhere: the program trains on the TPU, and predicts without.
 
 Where the target is a TPU, it says once, as information, that a program which trains has no strategy for one yet: that
-is the first thing to write when the program moves. A `MirroredStrategy` and a `OneDeviceStrategy` are none.
+is the first thing to write when the program moves. A `MirroredStrategy` and a `OneDeviceStrategy` are none, nor is a
+`tf.device` that names a GPU.
 
 ## What XLA does
 XLA is not asked. A strategy has no effect on what was created outside its scope, and no error says so. Measured with
@@ -26,8 +27,8 @@ TensorFlow 2.21 and Keras 3.15, on two CPU devices:
 
 Not measured, for lack of a TPU: TensorFlow's guide says that after the initialisation you place operations on a TPU by
 a strategy or by `tf.device`. What neither of them places runs on the processor of the host. A
-`MirroredStrategy` takes GPUs, or the processor where there are none (measured without one), as does
-`OneDeviceStrategy("/gpu:0")`.
+`MirroredStrategy` takes GPUs, or the processor where there are none (measured without one), as do
+`OneDeviceStrategy("/gpu:0")` and `tf.device("/GPU:0")`.
 
 ## Example
     strategy = tf.distribute.TPUStrategy(resolver)
@@ -46,7 +47,8 @@ a strategy or by `tf.device`. What neither of them places runs on the processor 
 - A program that creates anything else in the scope of its strategy, or passes the strategy to code that is not seen.
 - Programs that only make the strategy, or neither train nor predict.
 - A model that a condition creates in the scope or outside.
-- Programs that name a device (`tf.device`), unless it is a CPU: that places operations without a strategy.
+- Programs that name a device (`tf.device`), unless it is a CPU, or a GPU where the target is a TPU: that places
+  operations without a strategy.
 - A model from outside that is trained in the scope (XLA502).
 - Programs without a strategy, if no TPU is the target, if they only predict, or if they pass what may be a strategy to
   code that is not seen.
