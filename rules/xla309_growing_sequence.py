@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `tf.concat` and similar calls in a Python loop that append to the result of the previous iteration, if the
-result is an argument of a compiled function. Most often this is text generation. Also reports slices of varying length
+result is an argument of a compiled function, or that the function itself does to what it returned before, as the caches
+of attention are: `x, past = step(x, past)`. Most often this is text generation. Also reports slices of varying length
 that a loop cuts: `signal[:n]`. With a target, a Keras model that host code calls line by line counts as compiled.
 
 ## What XLA does

@@ -67,8 +67,11 @@ READ: Final = "read"
 OF_SHAPE: Final = "of a shape"
 # .. nor this, of a number that a record of a file holds: another one in each record.
 OF_RECORD: Final = "of a record"
+# .. nor this, of what a compiled function has returned, and is passed again; how the detail of that begins, which tells
+# one result from another, and of what the function joins to it.
+FED_BACK: Final = "fed back"
 # What makes a list longer or shorter, and the first dimension of what is made of it.
-_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, OF_RECORD, "batch", "counter"))
+_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, OF_RECORD, FED_BACK, "batch", "counter"))
 # The detail of what is joined to what it is assigned to, and gets longer each time: `x = np.append(x, row)`.
 ITSELF: Final = "itself"
 LENGTHS: Final = frozenset((FILLED, GROWN, MASKED, "sized"))
@@ -102,6 +105,8 @@ _RESHAPING: Final = frozenset(
         "top_k",
     )
 )
+# Their result has lost a dimension of what goes in: the last one of `matmul(concat([x, h], -1), w)`.
+_CONTRACTING: Final = frozenset(("dot", "einsum", "matmul", "matvec", "tensordot"))
 _SPLITTING: Final = frozenset(("array_split", "split", "unstack"))
 # Rules for the rank of a result (see `api_tables`) under which it has the dimensions of its arguments.
 _KEEPING: Final = frozenset(("same", "all", "+1"))
@@ -229,8 +234,10 @@ def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tu
     if not varies or last in _RESHAPING:
         return layers
     varies = tuple(variation for variation in varies if variation.kind not in (ROWS, OF_SHAPE))  # see `host_sizes`
+    if last in _CONTRACTING:
+        varies = tuple(variation for variation in varies if not variation.detail.startswith(FED_BACK))
     if last in _SPLITTING:
-        varies = tuple(variation for variation in varies if variation.kind != "joined")
+        varies = tuple(each for each in varies if each.kind != "joined" and not each.detail.startswith(FED_BACK))
     if rank_rule.partition(":")[0] in _KEEPING:
         return varies
     return layers
@@ -251,7 +258,7 @@ def after_index(varies: tuple[Variation, ...], index: tuple[Value, ...]) -> tupl
     if not varies or (len(index) == 1 and _is_of_fixed_positions(index[0])):
         return ()
     if any(isinstance(item, Slice) and _leaves_an_end(item) for item in index):
-        varies = tuple(variation for variation in varies if variation.kind != "joined")
+        varies = tuple(variation for variation in varies if variation.kind not in ("joined", FED_BACK))
     if index and index[0] != Slice(None, None, None):
         varies = tuple(variation for variation in varies if variation.kind != ROWS)
     if not (index and _takes_the_first(index[0])):

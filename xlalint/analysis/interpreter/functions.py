@@ -41,6 +41,7 @@ from .decorated_scopes import scope_around
 from .eager_steps import asks_for_graph, begin_step, left
 from .events import JoinBranches
 from .execution_limits import GENERALISE_AFTER, alike_calls, is_given_up, note_execution
+from .fed_back import feedback_of
 from .feeding import report_compiled_call, report_own_call
 from .filling import counted, returned
 from .frames import Act, Aliases, Arguments, Compilation, Frame, Summary, Use, note_use, returned_to_host
@@ -85,7 +86,9 @@ class Functions(Interpreter):
         if value.function.decorator_texts and outer.scope is None and (scope := scope_around(self, value)) is not None:
             outer = replace(outer, scope=scope)
         context = context_of(value, outer)
-        summary = self.analyse(frame, value, arguments, context, node)
+        again = feedback_of(frame, node) if frame is not None and node is not None and asks_for_graph(value) else None
+        given = arguments if again is None else again.marked(arguments)
+        summary = self.analyse(frame, value, given, context, node)
         if summary is None:
             if frame is not None and node is not None:
                 self.note_done(frame, Act.ELSEWHERE, node)
@@ -104,8 +107,8 @@ class Functions(Interpreter):
                 if frame.context.kind in NOT_TRACED:
                     note_call(outside, summary, value, arguments, place, looped=frame.python_loop > 0)
             if isinstance(value.compiled, Compilation) and self._is_compiled(value.compiled):
-                given = _with_partial(value, arguments)
-                report_compiled_call(self, frame, value.compiled, given, node, value.function.identity)
+                passed = _with_partial(value, arguments)
+                report_compiled_call(self, frame, value.compiled, passed, node, value.function.identity)
                 if not value.compiled.perhaps:
                     report_own_call(self, frame, value, node)
             elif isinstance(value.compiled, Compilation) and value.compiled.static is not None:
@@ -115,9 +118,10 @@ class Functions(Interpreter):
                 (self.piped if context.pipeline else self.called)[value.function.identity] = value.function
         if isinstance(value.compiled, Compilation) and value.compiled.gradient:
             return self._split_gradient(frame, summary.value, node)
+        result = summary.value if again is None else again.returned(summary.value)
         if outer.kind is ContextKind.OPEN and context.kind in (ContextKind.GRAPH, ContextKind.XLA):
-            return returned_to_host(summary.value)
-        return UNKNOWN if self.has_another_result(value.function) else summary.value
+            return returned_to_host(result)
+        return UNKNOWN if self.has_another_result(value.function) else result
 
     def _is_compiled(self, how: Compilation) -> bool:
         """Whether TensorFlow has XLA compile a function by itself; for a target, and with autoclustering, what becomes

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.bounds import numbers_of
 from ..domain.kinds import leaves, options
 from ..domain.values import NONE, Origin, Sequence, Static, Tensor, Value, Variation
-from ..domain.varying_shapes import GROWS, ITSELF, MASKED, READ, RESIZED, last_batches, variations_of, varied
+from ..domain.varying_shapes import FED_BACK, GROWS, ITSELF, MASKED, READ, RESIZED, last_batches, variations_of, varied
 from ..files.unit import Location
 from ..record import replace
 
@@ -54,6 +54,8 @@ def shaped(
 ) -> Value:
     """The result of a library's function with the variation that it begins, if it does. `traced`: the call is traced
     into a graph; `looped`: a Python loop is around it; `fed`: a dataset calls it with each of its elements."""
+    if name in _JOINING and traced:
+        return varied(result, tuple(_joined_to_feedback(arguments, location)))
     if name in _JOINING and looped and not traced and not fed:
         return varied(result, (_joined(name, arguments, location),))
     if name in _RESIZING and not traced and _size_varies(arguments):
@@ -70,6 +72,20 @@ def shaped(
     if name == "keras.Input" and _is_open(arguments):
         return varied(result, (Variation("undeclared", location),))
     return result
+
+
+def _joined_to_feedback(arguments: Mapping[str, Value], location: Location) -> Iterator[Variation]:
+    """What gets longer with each call of a compiled function, since something is joined to what the call before has
+    returned: not along the last dimension, which is a layer's as often as not."""
+    for value in arguments.values():
+        if not isinstance(value, Sequence) or value.items is None or len(value.items) < 2:
+            continue
+        axis, *_ = numbers_of(arguments.get("axis")) or (0,)
+        ranks = {item.rank for item in value.items if isinstance(item, Tensor)}
+        if axis == -1 or axis + 1 in ranks:
+            continue
+        marks = (each for item in value.items for each in variations_of(item) if each.kind == FED_BACK)
+        yield from {each.detail: Variation(GROWS, location, axis, detail=each.detail) for each in marks}.values()
 
 
 def _masked(name: str, arguments: Mapping[str, Value], result: Value, location: Location) -> Value:
