@@ -118,9 +118,10 @@ class Evaluator(orbit.StandardEvaluator):
 SHORT: Final = """\
 import tensorflow as tf
 from devices import strategy_for
+from parsing import parsed
 
 def rows(training, size=None):
-    data = tf.data.TFRecordDataset("gs://bucket/rows")
+    data = tf.data.TFRecordDataset("gs://bucket/rows").map(parsed)
     if training:
         data = data.repeat()
     if size is not None:
