@@ -162,7 +162,7 @@ def row_sum_clean(row):
 
 @tf.function(jit_compile=True)
 def map_body_clean(rows):
-    return tf.map_fn(row_sum_clean, rows)
+    return tf.map_fn(row_sum_clean, rows)  # hazard: XLA313 named
 
 
 # case: MapLayer(f32[4, 3])
@@ -179,7 +179,7 @@ class MapLayer(keras.layers.Layer):
 # case: MapLayerClean(f32[4, 3])
 class MapLayerClean(keras.layers.Layer):
     def call(self, rows):
-        return tf.map_fn(self.one, rows) + tf.vectorized_map(lambda row: row * 2.0, rows)
+        return tf.map_fn(self.one, rows) + tf.vectorized_map(lambda row: row * 2.0, rows)  # hazard: XLA313 named
 
     def one(self, row):
         return tf.where(row[0] > 0, row, -row)

@@ -326,7 +326,7 @@ def map_rows(values: tf.Tensor):
 # case: map_parts(f32[4])
 @compiled
 def map_parts(values):
-    return tf.stack(list(map(tf.nn.relu, tf.unstack(values)))) + tf.map_fn(tf.nn.relu, values)
+    return tf.stack(list(map(tf.nn.relu, tf.unstack(values)))) + tf.map_fn(tf.nn.relu, values)  # hazard: XLA313 named
 
 
 # case: training_loop(f32[4])

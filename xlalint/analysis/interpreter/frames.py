@@ -248,6 +248,7 @@ class Summary(Struct, eq=False):
     optimized: list[Creation] = field(default_factory=list)  # the optimizers that it has take a step
     done: dict[Done, None] = field(default_factory=dict)  # what it does to the device, where it runs line by line
     leaves: Scope | None = None  # the scope that it enters and leaves open for its caller
+    assigns: bool = False  # it changes a variable
 
     def trail(self, location: Location | None = None, parent: CallPath | None = None) -> CallPath | None:
         """The way to here: from `parent` by the call at `place`, or as an entry point, which a module is not."""

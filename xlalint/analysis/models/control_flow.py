@@ -31,6 +31,7 @@ from ..interpreter.feeding import passed_values
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..interpreter.jax_compilations import report_jax_compilation, traced_by_jax
+from ..interpreter.mapped_elements import report_map
 from ..interpreter.narrowing import truth
 from ..library.first_axes import of_rows
 from ..library.mismatches import mismatch
@@ -213,6 +214,18 @@ def _element(interpreter: Interpreter, frame: Frame, value: Value | None, node: 
             return Structure(carried=True)
 
 
+def _one_by_one(name: str) -> FunctionModel:
+    """`tf.map_fn`: a loop calls the function for one element after the other."""
+
+    def run(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        before = len(frame.summary.events), len(frame.summary.calls)
+        result = _mapped(interpreter, frame, arguments, node)
+        report_map(interpreter, frame, name, arguments, node, before)
+        return result
+
+    return run
+
+
 def _mapped(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`tf.map_fn`, `tf.vectorized_map`: each element through the function."""
     elements = arguments.get(1, "elems")
@@ -339,6 +352,7 @@ def _assigned(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """`variable.assign(..)`, in a function that JAX traces by itself, or of a variable that no layer holds."""
+    frame.summary.assigns = True
     match node:
         case cst.Call(func=cst.Attribute(value=changed, attr=cst.Name(value=form))) if frame.context.apart:
             target = frame.unit.code(changed)
@@ -369,9 +383,9 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.case": _cases,
     "tf.switch_case": _cases,
     "tf.while_loop": _while_loop,
-    "tf.map_fn": _mapped,
+    "tf.map_fn": _one_by_one("tf.map_fn"),
     "tf.vectorized_map": _vectorized,
-    "keras.ops.map": _eagerly(_mapped),
+    "keras.ops.map": _eagerly(_one_by_one("keras.ops.map")),
     "keras.ops.vectorized_map": _eagerly(_vectorized, compiles=False),
     "tf.scan": _scanned,
     "tf.foldl": _scanned,
