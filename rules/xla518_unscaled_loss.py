@@ -6,6 +6,10 @@ that of a mask), or the root, logarithm or power of one, in a step that `strateg
 replicas, if the gradient of it, or of its sum with others, is what an optimizer applies, clipped or as it is. Where the
 target is a TPU, also, as information, in the step of a program that has no strategy yet.
 
+Reports as well a loss that `compile` is passed, a function or a class of the program's own, if the model is created
+under a strategy and the loss returns such a mean (Keras 3), or the sum of all elements (Keras 2). Where the version of
+Keras is not known, and where the strategy is still to come, that is information.
+
 ## What XLA does
 XLA compiles it as it stands: the strategy makes the difference. Each replica computes the loss of its own part of the
 batch, and `apply_gradients` adds the gradients of all replicas up. Measured with TensorFlow 2.21 and Keras 3.15, a
@@ -22,6 +26,16 @@ batch, and `apply_gradients` adds the gradients of all replicas up. Measured wit
 The same in a model's own `train_step`, which Keras runs, and of what is computed of a mean: with other data a step by
 `tf.sqrt(tf.reduce_mean(l))` is 0.019 on one device and 0.039 on two replicas, one by its logarithm 0.010 and 0.020.
 
+What `compile` is passed Keras scales only where it returns one loss for each example. Measured likewise with `fit`, of
+losses that return one number, how long the steps of two replicas are, in steps of one device:
+
+| loss | Keras 3.15 | Keras 2 (tf_keras 2.21) |
+| --- | --- | --- |
+| a function that returns `tf.reduce_mean(l)`, also in `losses.Loss.call` | 2 | 1 |
+| `tf.reduce_sum(l)` likewise | 1 | 0.5 |
+| `1 - tf.reduce_sum(a) / (tf.reduce_sum(b) + 1)` (dice) | about 2 | |
+| `tf.reduce_mean(l, axis=-1)`, `tf.reduce_sum(l, axis=-1)`, Keras's own classes | 1 | 1 |
+
 So with the 8 cores of a TPU, SGD takes steps that are 8 times as long. Adam divides by the size of the gradients, so
 there the factor matters only where gradients are clipped or weights decay.
 
@@ -37,13 +51,15 @@ there the factor matters only where gradients are clipped or weights decay.
 ## Use instead
     loss = tf.nn.compute_average_loss(losses(model(x), y), global_batch_size=GLOBAL_BATCH)
 
-Or divide the mean by `strategy.num_replicas_in_sync`.
+Or divide the mean by `strategy.num_replicas_in_sync`. A loss for `compile` returns one number for each example:
+`tf.reduce_mean(l, axis=-1)`.
 
 ## Not flagged
 - Means that are divided, or weighted by what is not a number in the code, and sums that all replicas share.
 - Objects of Keras's losses, which divide by the number of replicas themselves in Keras 3.
 - Gradients that the step changes, or reduces itself, before they are applied.
 - Strategies that are not known, and those of one device.
+- Losses for `compile` that keep an axis, and that are divided by what is not a sum.
 
 ## Fix safety
 There is no fix: the learning rate may have been found with the longer steps.
@@ -56,11 +72,22 @@ There is no fix: the learning rate may have been found with the longer steps.
 from collections.abc import Iterator
 from typing import Final
 
-from xlalint.analysis.domain.kinds import options
-from xlalint.analysis.domain.values import ApiObject, Class, Creation, Tensor
+from xlalint.analysis.domain.kinds import leaves, options
+from xlalint.analysis.domain.values import (
+    ApiObject,
+    Class,
+    Creation,
+    Function,
+    FunctionValue,
+    Instance,
+    Reduction,
+    Tensor,
+    Value,
+)
 from xlalint.analysis.files.unit import Location, Unit
 from xlalint.analysis.interpreter.contexts import Context, ContextKind
-from xlalint.analysis.interpreter.events import ApiCall, Event, HoldModels, Program
+from xlalint.analysis.interpreter.events import ApiCall, Event, HoldModels, Program, SetupCall
+from xlalint.analysis.interpreter.losses import ReturnLoss
 from xlalint.analysis.library.optimizers import OPTIMIZES
 from xlalint.analysis.library.strategies import is_strategy
 from xlalint.analysis.program.definitions import all_methods
@@ -68,9 +95,10 @@ from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs,
 from xlalint.syntax import nodes as cst
 
 from ._provenance import Provenance
-from ._strategies import method_of, name_of, strategy_in
+from ._strategies import method_of, model_strategy, name_of, strategy_in
 
 _MEAN: Final = "tf.nn.compute_average_loss(losses, global_batch_size=..), or / strategy.num_replicas_in_sync"
+_EACH: Final = "return one loss for each example, `tf.reduce_mean(.., axis=-1)`: Keras averages these over the batch"
 _GRADIENT: Final = "tf.GradientTape.gradient"
 _CLIPS: Final = tuple(f"tf.clip_by_{bound}" for bound in ("global_norm", "norm", "value"))  # what is no larger stays
 _OWN_SUM: Final = ("experimental_aggregate_gradients", "skip_gradients_aggregation")
@@ -121,10 +149,25 @@ for x, y in tf.data.Dataset.from_tensors((tf.ones([8, 3]), tf.ones([8, 3]))).rep
 MEAN: Final = "tf.reduce_mean((outputs - y) ** 2)"
 
 
+def _compiled(loss: str, keras: str = "from tensorflow import keras", n: int = 2) -> str:
+    return f"""
+{keras}
+
+{_SCOPE if n == 2 else 'strategy = tf.distribute.MirroredStrategy(["CPU:0"])'}
+def loss_of(y, outputs):
+    return {loss}
+
+with strategy.scope():
+    model = keras.Sequential([keras.Input([3]), keras.layers.Dense(1)])
+    model.compile("sgd", loss_of)
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
+"""
+
+
 class UnscaledLoss(Rule):
     code = "XLA518"
     name = "unscaled-loss"
-    handles = (ApiCall, HoldModels, Program)
+    handles = (ReturnLoss, ApiCall, HoldModels, Program)
     apis = frozenset((_GRADIENT, *_CLIPS))
     bad = (
         Bad(
@@ -221,8 +264,36 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
             why="applied in a function inside, which reads the gradients of the one around it",
             target="tpu",
         ),
+        Bad(
+            _compiled("tf.reduce_mean((outputs - y) ** 2)"),
+            ["tf.reduce_mean((outputs - y) ** 2)"],
+            Runs(),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+            help="axis=-1",
+            why="Keras 3 scales no single number, and nobody says which Keras runs this",
+        ),
+        Bad(
+            _compiled("3.0 * tf.reduce_sum(tf.abs(outputs - y)) + 1.0", "import tf_keras as keras"),
+            ["tf.reduce_sum(tf.abs(outputs - y))"],
+            None,
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            why="Keras 2 is a package of its own",
+        ),
     )
     good = (
+        Good(_compiled("tf.reduce_mean((outputs - y) ** 2, axis=-1)"), Runs(), why="one loss for each example"),
+        Good(_compiled("tf.reduce_mean((outputs - y) ** 2)", n=1), Runs(), why="one replica"),
+        Good(
+            _compiled("tf.reduce_mean((outputs - y) ** 2)", "import tf_keras as keras"),
+            None,
+            why="Keras 2 divides by the number of replicas",
+        ),
+        Good(
+            _compiled("keras.losses.huber(y, outputs)"),
+            Runs(),
+        ),
         Good(
             _ALONE.replace("    optimizer.apply", "    def apply(gradients):\n        optimizer.apply").replace(
                 "\n\nfor", "\n    apply([g / 8.0 for g in gradients])\n\nfor"
@@ -268,6 +339,7 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
         self._provenance = Provenance()
         self._models: list[tuple[Class, ApiObject | None]] = []  # that Keras runs, with their strategies
         self._gradients: dict[Location, tuple[Location, Context]] = {}  # of means: where these are taken, in which step
+        self._losses: dict[Function, Reduction] = {}  # what losses return that Keras calls
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -279,14 +351,49 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
                 self._provenance.remember(event)
             case HoldModels(cls=cls, made=Creation(scope=scope)):
                 self._models.append((cls, strategy_in(scope)))
-            case Program(steps=steps, taped=taped) if self._gradients:
-                if taped is not None and not any(is_strategy(step.result) for step in steps):
+            case ReturnLoss(function=function, reduction=reduction):
+                self._losses[function] = reduction
+            case Program(steps=steps, taped=taped) if self._gradients or self._losses:
+                to_come = not any(is_strategy(step.result) for step in steps)
+                for step in steps:
+                    if method_of(step) == "compile":
+                        yield from self._passed(step, to_come=to_come)
+                if taped is not None and to_come:
                     yield from self._to_come(taped)
                 for cls, strategy in self._models:
                     yield from self._trained(cls, strategy)
                 for step in steps:
                     if method_of(step) in OPTIMIZES and step.context.in_replica:
                         yield from self._applied(step.node, step.location.unit, strategy_in(step.context.scope))
+
+    def _passed(self, step: SetupCall, *, to_come: bool) -> Iterator[Draft]:
+        """The losses that `compile` is passed, if they return one number that Keras scales wrongly."""
+        strategy = model_strategy(step)
+        if strategy is None and not to_come:
+            return
+        for loss in leaves(step.arguments.get("loss", step.arguments.get("*1"))):
+            function = _function_of(loss)
+            reduction = None if function is None else self._losses.get(function)
+            sure = step.keras_is_known or step.keras == 2
+            if reduction is None or (sure and reduction.mean is (step.keras == 2)):
+                continue
+            what = "mean" if reduction.mean else "sum"
+            who = f"`{name_of(strategy)}`" if strategy is not None else "a strategy"
+            wrong = (
+                "Keras 3 does not scale it, and the gradients of all replicas are added up: they are as many times too"
+                " large as there are replicas"
+                if reduction.mean
+                else "Keras 2 divides it by the number of replicas: the gradients are as many times too small"
+            )
+            yield Draft(
+                f"under {who} this loss returns the {what} over one replica's part of the batch; {wrong}",
+                Effect.DIVERGES,
+                _EACH,
+                location=reduction.location,
+                notes=(DraftNote(step.location, "the model is compiled with it here"),),
+                at_most=Severity.WARNING if sure and strategy is not None else Severity.INFO,
+                told=Told.ALWAYS if strategy is not None else Told.FOR_TPU_ALONE,
+            )
 
     def _trained(self, cls: Class, strategy: ApiObject | None) -> Iterator[Draft]:
         """The steps of a model that Keras runs as a strategy does."""
@@ -378,3 +485,14 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
                 return name == element
             case _:
                 return False
+
+
+def _function_of(loss: Value) -> Function | None:
+    """The function of a loss: it, or the method of its class that Keras calls."""
+    match loss:
+        case FunctionValue(function=function):
+            return function
+        case Instance(cls=cls) if cls.is_keras("loss"):
+            return cls.find("call")
+        case _:
+            return None

@@ -49,6 +49,7 @@ from .host_code import is_plain
 from .interface import Interpreter, Models, Options
 from .jax_compilations import report_jax_call, report_jax_own_call
 from .kept import report_cached
+from .losses import report_loss
 from .other_models import note_call
 from .traced_builds import report_traced_build
 from .trainer_steps import report_own_step
@@ -246,6 +247,7 @@ class Functions(Interpreter):
             self._depth -= 1
         report_traced_build(self, frame, value, summary)
         report_own_step(self, frame, value, summary)
+        report_loss(self, inner, summary)
         if not written and value.scope is not None and self._which(value, node) != which:
             # It changes what is around it, which each scope is to see for itself.
             self._closed_over[node] = None
