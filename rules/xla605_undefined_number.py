@@ -196,7 +196,7 @@ def f(x):
         if event.context.kind is not ContextKind.XLA:
             return
         match event:
-            case DivideBy(left=left, right=right, sign=sign) if _integer(left) or _integer(right):
+            case DivideBy(left=left, right=right, sign=sign) if sign != "/" and (_integer(left) or _integer(right)):
                 divisor = _divisor(event.location.node)
                 if divisor is not None and as_tensor(right) is not None and not self._nonzero(event, divisor):
                     yield _zero(event, sign, divisor)

@@ -235,7 +235,8 @@ class IndexWith(Event):
 
 
 class DivideBy(Event):
-    """`left // right` or `left % right` on tensors; place: the whole operation. `sign`: "//" or "%"."""
+    """`left // right` or `left % right` on tensors, or `left / right` on integers; place: the whole operation.
+    `sign`: "//", "%" or "/"."""
 
     left: Value
     right: Value

@@ -246,6 +246,8 @@ class Operations(Interpreter):
         kinds = {dtype_of(left), dtype_of(right)} - {None}
         if isinstance(sign, cst.Divide):
             dtype = "float" if kinds <= {"int", "float"} and "complex" not in kinds else None
+            if kinds == {"int"}:
+                self.emit(frame, DivideBy, node, left=left, right=right, sign="/")
         elif isinstance(sign, cst.BitAnd | cst.BitOr | cst.BitXor):
             dtype = "bool" if "bool" in kinds else next(iter(kinds), None)
         else:
