@@ -86,7 +86,8 @@ def test_what_a_rule_finds_wants_attention(tmp_path: Path, line: str) -> None:
     assert old in READY
     spoiled = READY.replace(old, new)
     if line == "data":
-        spoiled = spoiled.replace("    model.fit(data)", '    model.fit(tf.data.TextLineDataset("rows.csv"))')
+        rows = 'tf.data.TextLineDataset("rows.csv").map(tf.strings.to_number)'
+        spoiled = spoiled.replace("    model.fit(data)", f"    model.fit({rows})")
     (tmp_path / "train.py").write_text(spoiled, encoding="utf-8")
     answer = next(answer for answer in examine([tmp_path], Settings()).answers if answer.line.name == line)
     assert answer.state is State.ATTENTION

@@ -254,29 +254,37 @@ def _is_of_callback(function: Function) -> bool:
     return function.owner is not None and function.owner.is_keras("callback")
 
 
-def ways_to_classes(called: Iterable[Summary], uncalled: Collection[Summary]) -> dict[Class, set[bool]]:
+class ClassRuns:
     """The classes whose methods run, and how: in an input pipeline, or not. `uncalled`: the roots that nobody calls;
     what they lead to counts, but for other methods of their own class, and they do not."""
-    ways: dict[Class, set[bool]] = {}
 
-    def note(summary: Summary, own: Class | None) -> None:
+    def __init__(self, called: Iterable[Summary], uncalled: Collection[Summary]) -> None:
+        self.keys: set[Key] = set()
+        for summary in reached_from(called):
+            self._note(summary, None, uncalled)
+        for root in uncalled:
+            for summary in reached_from((root,)):
+                self._note(summary, None if root.function is None else root.function.owner, uncalled)
+
+    def _note(self, summary: Summary, own: Class | None, uncalled: Collection[Summary]) -> None:
         function = summary.function
         if function is None or function.owner in (None, own) or function.name == "__init__" or summary in uncalled:
             return
         assert function.owner is not None
-        ways.setdefault(function.owner, set()).add(summary.context.pipeline)
+        self.keys.add(_class_key(function.owner, pipeline=summary.context.pipeline))
 
-    for summary in reached_from(called):
-        note(summary, None)
-    for root in uncalled:
-        for summary in reached_from((root,)):
-            note(summary, None if root.function is None else root.function.owner)
-    return ways
+    def is_for_pipelines(self, cls: Class | None, is_named: Callable[[Key], bool]) -> bool:
+        """Whether nothing but pipelines runs methods of a class, here or, where it `is_named`, elsewhere: one that
+        nobody calls is for pipelines, too."""
+        if cls is None:
+            return False
+        keys = (_class_key(cls, pipeline=way) for way in (True, False))
+        piped, otherwise = (key in self.keys or is_named(key) for key in keys)
+        return piped and not otherwise
 
 
-def class_key(cls: Class, *, pipeline: bool) -> Key:
-    """What stands for a class whose methods run in an input pipeline, or elsewhere."""
-    return (cls.module.source.display, -1 - pipeline, cls.qualname)
+def _class_key(cls: Class, *, pipeline: bool) -> Key:
+    return (cls.module.source.display, 0, f"{cls.qualname} {'in pipelines' if pipeline else 'elsewhere'}")
 
 
 def file_key(function: Function) -> Key:

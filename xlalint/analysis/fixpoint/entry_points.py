@@ -29,9 +29,9 @@ from ..program.signs import Shows, Sign
 from ..program.trainer_steps import replaced_for_jax
 from ..record import replace
 from .call_paths import (
+    ClassRuns,
     around_steps,
     calls_from,
-    class_key,
     entered_by_host,
     events_of_host,
     events_reached_from,
@@ -43,7 +43,6 @@ from .call_paths import (
     root_key,
     spread_host_only,
     that_train,
-    ways_to_classes,
 )
 from .direct_calls import DirectCalls, called_directly
 from .inherited_roles import InheritedRoles
@@ -426,15 +425,9 @@ class _Analysis:
         spread_host_only([root for _, root in self.open_roots])
         others = (*self.roots, *self.interpreter.host_roots, *self.interpreter.fragments.values())
         called = functions_of(reached_from(others))
-        ways = ways_to_classes(others, {root for _, root in self.open_roots})
-        run_here = {class_key(cls, pipeline=way) for cls, found in ways.items() for way in found}
-        is_named = yield from self._exchanged(run_here.union(function.key for function in called.values()))
+        classes = ClassRuns(others, {root for _, root in self.open_roots})
+        is_named = yield from self._exchanged(classes.keys.union(function.key for function in called.values()))
         matters = self._matters(others)
-
-        def is_run(cls: Class, *, pipeline: bool) -> bool:
-            key = class_key(cls, pipeline=pipeline)
-            return key in run_here or is_named(key)
-
         mine, asked = list[UncalledFunction](), list[bool]()
         for position, root in self.open_roots:
             assert root.function is not None
@@ -444,13 +437,10 @@ class _Analysis:
             asked.append(root.function.identity not in called and any(map(matters, below)))
         followed = yield from self._followed(mine, asked)
         for (_, root), follows in zip(self.open_roots, followed, strict=True):
-            function = root.function
-            assert function is not None
-            if follows is not False or is_named(function.key):
+            assert root.function is not None
+            if follows is not False or is_named(root.function.key):
                 continue
-            # A method of a class of which nothing but pipelines runs methods is for pipelines, too.
-            owner = function.owner
-            if owner is None or not is_run(owner, pipeline=True) or is_run(owner, pipeline=False):
+            if not classes.is_for_pipelines(root.function.owner, is_named):
                 self._opened.append(root)
 
     def _matters(self, others: Sequence[Summary]) -> Callable[[Summary], bool]:

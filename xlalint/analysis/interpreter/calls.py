@@ -70,7 +70,7 @@ from .asked_backends import as_keras, as_taken, as_traced, made_by_tensorflow, r
 from .contexts import HOST, NOT_TRACED, PIPELINE, Context, ContextKind, Tracing
 from .counting import counted_arguments
 from .dimensions import report_bounded
-from .eager_steps import as_differentiated, report_eager_layer, report_eager_model, report_in_step
+from .eager_steps import as_differentiated, report_eager_object, report_in_step
 from .events import HostRead
 from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Entry, Frame, note_size
@@ -236,11 +236,7 @@ class Calls(Interpreter):
             if api.kind_of(owner.api) in ("layer", "model", "loss") and not isinstance(value, Structure):
                 self.confirm_tensor(frame, value)
         self._said_foreign(frame, owner, arguments, node)
-        match api.kind_of(owner.api):
-            case "model":
-                report_eager_model(self, frame, arguments, node)
-            case "layer":
-                report_eager_layer(self, frame, node, own=False)
+        report_eager_object(self, frame, owner, arguments, node)
         bound, nodes = bind_api(None, arguments)
         result = api.call_object(owner, bound, Location(frame.unit, node))
         self.report_call(frame, f"{owner.api}.__call__", dict(owner.options) | bound, nodes, result, node, owner)
@@ -304,10 +300,7 @@ class Calls(Interpreter):
         """Calling an object: Keras calls `call` of its own, Python calls `__call__`."""
         if frame.context.in_replica and owner.cls.is_keras("model"):
             self.report_setup(frame, "keras.Model.__call__", owner, *bind_api(None, arguments), UNKNOWN, node)
-        if owner.cls.is_keras("model"):
-            report_eager_model(self, frame, arguments, node, owner)
-        elif owner.cls.is_keras("layer"):
-            report_eager_layer(self, frame, node, own=True)
+        report_eager_object(self, frame, owner, arguments, node)
         own = owner.cls.find("__call__")
         if own is not None:
             return self.invoke(frame, method_value(own, owner), arguments, node)

@@ -26,6 +26,7 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import GROWN, JOINED, filtered
 from ..files.unit import Location
+from ..library.api import kind_of
 from ..library.optimizers import OPTIMIZES
 from ..record import replace
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
@@ -144,7 +145,26 @@ def _is_own_step(frame: Frame) -> bool:
     )
 
 
-def report_eager_model(
+def report_eager_object(
+    interpreter: Interpreter,
+    frame: Frame,
+    called: ApiObject | Instance,
+    arguments: Arguments,
+    node: cst.BaseExpression,
+) -> None:
+    """Host code calls a model or a layer line by line, if this is one."""
+    match called:
+        case Instance(cls) if cls.is_keras("model"):
+            _report_model(interpreter, frame, arguments, node, called)
+        case Instance(cls) if cls.is_keras("layer"):
+            _report_layer(interpreter, frame, node, own=True)
+        case ApiObject(api=name) if kind_of(name) == "model":
+            _report_model(interpreter, frame, arguments, node)
+        case ApiObject(api=name) if kind_of(name) == "layer":
+            _report_layer(interpreter, frame, node, own=False)
+
+
+def _report_model(
     interpreter: Interpreter,
     frame: Frame,
     arguments: Arguments,
@@ -165,7 +185,7 @@ def report_eager_model(
     report_feed(interpreter, frame, step, given, node, node, certain=context.kind is ContextKind.HOST)
 
 
-def report_eager_layer(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression, *, own: bool) -> None:
+def _report_layer(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression, *, own: bool) -> None:
     """Host code calls a layer of the project's `own` as others call their model. Or it runs a method of a model, past
     Keras, which calls layers line by line: `model.encode(x)`; the first of them stands for all."""
     function, model = frame.function, frame.bound

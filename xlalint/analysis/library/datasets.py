@@ -7,7 +7,7 @@ from typing import Final
 
 from ..domain.counts import Rows, divided, is_multiple, plus, rounded, times
 from ..domain.joins import join_all
-from ..domain.kinds import leaves, rows_of, united
+from ..domain.kinds import holds_text, leaves, rows_of, united
 from ..domain.values import (
     NONE,
     ApiObject,
@@ -200,8 +200,7 @@ def _datasets_in(value: Value) -> list[ApiObject]:
 
 def _texts(step: Step) -> ApiObject:
     """Paths, lines and records, each a string."""
-    origin = Origin(step.location, "a dataset of strings")
-    return step.dataset(Tensor(Dependence.VALUE, "string", origin=origin))
+    return step.dataset(Tensor(Dependence.VALUE, "string", origin=Origin(step.location, "a dataset of strings")))
 
 
 def _table(step: Step) -> ApiObject:
@@ -241,8 +240,8 @@ def _same(step: Step) -> ApiObject:
 
 def _numbered(step: Step) -> ApiObject:
     """`enumerate`: each element behind its number."""
-    number = Tensor(Dependence.VALUE, "int", 0, origin=Origin(step.location, "a number for each element"))
-    return step.dataset(Sequence("tuple", (number, step.element)))
+    number = Origin(step.location, "a number for each element")
+    return step.dataset(Sequence("tuple", (Tensor(Dependence.VALUE, "int", 0, origin=number), step.element)))
 
 
 def _some(step: Step) -> ApiObject:
@@ -275,7 +274,7 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
     """`batch`: the last one is smaller, unless it is dropped, or the elements are as many as fill all batches. They do
     in batches of one, but where a setting says so by default, nobody means it for good."""
     usual, setting = usual_size(step.get("batch_size"))
-    number = usual if not setting else 0
+    number = 0 if setting else usual
     count, size = step.facts.count, rows_of(step.get("batch_size") or NONE)
     one_by_one = usual == 1 and bool(setting)
     filled = (is_multiple(count, usual) and not one_by_one) or is_multiple(count, size)
@@ -291,7 +290,7 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
         if not single:
             element = varied(element, (Variation("last batch", step.location, axis=0, shapes=2, detail=detail),))
     if number:
-        element = _also(element, Variation("batch", step.location, axis=0, detail=str(number)))
+        element = varied(element, (Variation("batch", step.location, axis=0, detail=str(number)),))
     element = varied(element, decided_by(step.get("batch_size"), 0, step.location))
     quotient = None if not size or count is None or setting else divided(count, size)
     batches = None if quotient is None else rounded(quotient, up=True)
@@ -331,7 +330,9 @@ def _in_padded_batches(step: Step) -> ApiObject:
     batched = _in_batches(step)
     if known is not False or step.facts.uniform:
         return batched
-    return replace(batched, payload=_also(batched.payload, Variation("padded batch", step.location, axis=1)))
+    return replace(
+        batched, payload=varied(batched.payload or Structure(), (Variation("padded batch", step.location, axis=1),))
+    )
 
 
 def _in_buckets(step: Step) -> ApiObject:
@@ -344,10 +345,13 @@ def _in_buckets(step: Step) -> ApiObject:
     if not (step.facts.endless or _drops_remainder(step)):
         detail = "each bucket"
         batched = replace(
-            batched, payload=_also(batched.payload, Variation("last batch", step.location, 0, None, detail))
+            batched,
+            payload=varied(batched.payload or Structure(), (Variation("last batch", step.location, 0, None, detail),)),
         )
     if step.get("pad_to_bucket_boundary") in (None, Static(False)):
-        batched = replace(batched, payload=_also(batched.payload, Variation("bucket", step.location, 1, shapes)))
+        batched = replace(
+            batched, payload=varied(batched.payload or Structure(), (Variation("bucket", step.location, 1, shapes),))
+        )
     return batched
 
 
@@ -408,10 +412,6 @@ def _joined(step: Step) -> ApiObject:
         endless=step.facts.endless or facts.endless,
         uniform=step.facts.uniform and facts.uniform,
     )
-
-
-def _also(element: Value | None, variation: Variation) -> Value:
-    return varied(element or Structure(), (variation,))
 
 
 def _shifted(element: Value, by: int) -> Value:
@@ -482,13 +482,9 @@ def after_map(owner: ApiObject, result: Value | None) -> ApiObject:
 
 def _with_text(result: Value, element: Structure) -> Value:
     """The elements, with what of them is text, where a function returns that in a tuple or dict: XLA takes none."""
-    if not isinstance(result, Sequence | Dict) or not any(map(_is_text, leaves(result))):
+    if not isinstance(result, Sequence | Dict) or not any(map(holds_text, leaves(result))):
         return element
-    return mapped(result, lambda leaf: Tensor(Dependence.VALUE, "string") if _is_text(leaf) else element)
-
-
-def _is_text(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtype == "string"
+    return mapped(result, lambda leaf: Tensor(Dependence.VALUE, "string") if holds_text(leaf) else element)
 
 
 def distributed(dataset: Value) -> Value:

@@ -11,6 +11,7 @@ from ..domain.values import (
     UNKNOWN,
     Api,
     ApiObject,
+    Compiled,
     Dict,
     FunctionValue,
     Instance,
@@ -38,6 +39,12 @@ from ..record import replace
 from .called_plainly import is_made_by_converted
 
 WRAPPED: Final = "tf.function"
+ON_TPU: Final = "a TPU strategy"  # why Keras has XLA compile a model's steps
+
+
+def is_for_tpu(interpreter: Interpreter, how: Compiled) -> bool:
+    """Whether a TPU runs a model's steps, or the target is one."""
+    return how.why == ON_TPU or interpreter.options.target == "tpu"
 
 
 def _flag(arguments: Arguments, *names: str) -> Any:

@@ -48,7 +48,7 @@ from ..program.parameter_uses import structures_among
 from ..program.signs import Shows
 from ..record import replace
 from .callbacks import run_callbacks
-from .compilation import asked_by, show_setting
+from .compilation import ON_TPU, asked_by, is_for_tpu, show_setting
 from .held_layers import keeps_off, report_held
 from .held_models import note_run, pass_on, report_parts
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, whole_batches
@@ -82,7 +82,6 @@ _STEPS: Final = {
     "test_on_batch": "test",
     "predict_on_batch": "predict",
 }
-_ON_TPU: Final = "a TPU strategy"
 _KERAS_3_DECIDES: Final = "Keras 3's default where it finds an accelerator"
 _TRAINS: Final = frozenset(("fit", "train_on_batch"))
 _PREDICTS: Final = frozenset(("predict", "predict_on_batch"))
@@ -268,7 +267,7 @@ def _asked(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[
     made = making_of(model)
     scope = frame.context.scope or (None if made is None else made.scope)  # a model remembers where it was created
     if scope is not None and is_tpu(scope.strategy):
-        return True, _ON_TPU
+        return True, ON_TPU
     if interpreter.options.target is not None and settings.get("jit_compile") != Static(False):
         return True, f"--target {interpreter.options.target}"
     match settings.get("jit_compile"):
@@ -318,7 +317,7 @@ def _run_model(
         note_run(interpreter, frame, option, node)
         run_callbacks(interpreter, frame, option, method, arguments, node)
         if (how := _compiled(interpreter, frame, option, node)) is not None:
-            text = declared_text(option) if _is_for_tpu(interpreter, how) or not keeps_off(option) else None
+            text = declared_text(option) if is_for_tpu(interpreter, how) or not keeps_off(option) else None
             _run(interpreter, frame, how, method, arguments, node, one_size=is_of_one_size(option), text=text)
     return None
 
@@ -376,15 +375,11 @@ def _compiled(interpreter: Interpreter, frame: Frame, model: ApiObject | Instanc
     keras = model.cls.is_keras("model") if isinstance(model, Instance) else api.kind_of(model.api) == "model"
     made = making_of(model)
     if keras and made is not None and made.scope is not None and is_tpu(made.scope.strategy):
-        return Compiled(True, _ON_TPU, Location(frame.unit, node))
+        return Compiled(True, ON_TPU, Location(frame.unit, node))
     if not keras or target is not None:
         return Compiled(True, f"--target {target}", Location(frame.unit, node)) if keras else None
     jit, why = _jit(interpreter, frame, model, {})
     return Compiled(jit, why, Location(frame.unit, node)) if jit is None else None
-
-
-def _is_for_tpu(interpreter: Interpreter, how: Compiled) -> bool:
-    return how.why == _ON_TPU or interpreter.options.target == "tpu"
 
 
 def _run(
@@ -430,7 +425,7 @@ def _run(
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
         where = arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])
         texts: Iterable[Value] = beside_inputs(datasets) if certain else ()
-        if text is None and _is_for_tpu(interpreter, how):  # which has no strings, whatever takes them
+        if text is None and is_for_tpu(interpreter, how):  # which has no strings, whatever takes them
             texts = elements_of(datasets) or [value or NONE]
         report_text(interpreter, frame, context, [(part, where) for part in texts])
         if isinstance(value, Instance) and (batch := batch_of_object(interpreter, frame, value, node)) is not None:
