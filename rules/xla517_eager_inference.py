@@ -418,6 +418,34 @@ for number, x in enumerate(data):
             why="every tenth",
         ),
         Good(
+            """
+import tensorflow as tf
+
+class Gate(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.score = tf.keras.layers.Dense(3)
+
+    def call(self, x):
+        return x * self.score(x)
+
+def block(x):
+    gate = Gate()
+    return gate(Gate()(x))
+
+def stack(x, depth):
+    for _ in range(depth):
+        x = block(x)
+    return x
+
+inputs = tf.keras.Input((3,))
+model = tf.keras.Model(inputs, stack(inputs, 20))
+""",
+            Runs(0),
+            target="tpu",
+            why="layers that a model is put together of",
+        ),
+        Good(
             f"""{MODEL}
 for x in data:
     print(model.predict_on_batch(x))

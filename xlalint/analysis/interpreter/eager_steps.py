@@ -190,12 +190,26 @@ def _report_layer(interpreter: Interpreter, frame: Frame, node: cst.BaseExpressi
     Keras, which calls layers line by line: `model.encode(x)`; the first of them stands for all."""
     function, model = frame.function, frame.bound
     if own and not (isinstance(model, Instance) and any(map(model.cls.is_keras, _OF_LAYERS))):
-        interpreter.note_done(frame, Act.MODEL, node)
+        if not _is_made_here(frame, node):
+            interpreter.note_done(frame, Act.MODEL, node)
         return
     if function is None or function.name in _RUN_BY_KERAS or not isinstance(model, Instance):
         return
     if model.cls.is_keras("model") and not any(done.act is Act.MODEL for done in frame.summary.done):
         interpreter.note_done(frame, Act.MODEL, node)
+
+
+def _is_made_here(frame: Frame, node: cst.BaseExpression) -> bool:
+    """Whether a function makes the layer that it calls, as one does that puts a model together."""
+    match node:
+        case cst.Call(func=cst.Name(value=name)) if frame.function is not None:
+            made = (part for part in cst.within(frame.function.node.body) if isinstance(part, cst.Assign))
+            targets = (each.target for part in made if isinstance(part.value, cst.Call) for each in part.targets)
+            return any(isinstance(target, cst.Name) and target.value == name for target in targets)
+        case cst.Call(func=called):
+            return any(isinstance(part, cst.Call) for part in cst.within(called))
+        case _:
+            return False
 
 
 def _gets_longer(variation: Variation) -> bool:
