@@ -85,23 +85,20 @@ from xlalint.analysis.domain.values import (
     Value,
 )
 from xlalint.analysis.files.unit import Location, Unit
-from xlalint.analysis.interpreter.contexts import Context, ContextKind
+from xlalint.analysis.interpreter.contexts import Context
 from xlalint.analysis.interpreter.events import ApiCall, Event, HoldModels, Program, SetupCall
 from xlalint.analysis.interpreter.losses import ReturnLoss
 from xlalint.analysis.library.optimizers import OPTIMIZES
 from xlalint.analysis.library.strategies import is_strategy
-from xlalint.analysis.program.definitions import all_methods
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 from xlalint.syntax import nodes as cst
 
+from ._applied import CLIPS, GRADIENT, AppliedGradients, steps_of_models, steps_to_come
 from ._provenance import Provenance
 from ._strategies import method_of, model_strategy, name_of, strategy_in
 
 _MEAN: Final = "tf.nn.compute_average_loss(losses, global_batch_size=..), or / strategy.num_replicas_in_sync"
 _EACH: Final = "return one loss for each example, `tf.reduce_mean(.., axis=-1)`: Keras averages these over the batch"
-_GRADIENT: Final = "tf.GradientTape.gradient"
-_CLIPS: Final = tuple(f"tf.clip_by_{bound}" for bound in ("global_norm", "norm", "value"))  # what is no larger stays
-_OWN_SUM: Final = ("experimental_aggregate_gradients", "skip_gradients_aggregation")
 _SCOPE: Final = 'strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])'
 
 
@@ -168,7 +165,7 @@ class UnscaledLoss(Rule):
     code = "XLA518"
     name = "unscaled-loss"
     handles = (ReturnLoss, ApiCall, HoldModels, Program)
-    apis = frozenset((_GRADIENT, *_CLIPS))
+    apis = frozenset((GRADIENT, *CLIPS))
     bad = (
         Bad(
             _program("tf.reduce_mean(tf.abs(outputs - y))"),
@@ -340,10 +337,11 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
         self._models: list[tuple[Class, ApiObject | None]] = []  # that Keras runs, with their strategies
         self._gradients: dict[Location, tuple[Location, Context]] = {}  # of means: where these are taken, in which step
         self._losses: dict[Function, Reduction] = {}  # what losses return that Keras calls
+        self._from = AppliedGradients(self._provenance, self._gradients.__contains__)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case ApiCall(api=api, arguments={"target": target}) if api == _GRADIENT:
+            case ApiCall(api=api, arguments={"target": target}) if api == GRADIENT:
                 for option in options(target):
                     if isinstance(option, Tensor) and option.reduction is not None and option.reduction.mean:
                         self._gradients[event.location] = option.reduction.location, event.context
@@ -360,8 +358,7 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
                         yield from self._passed(step, to_come=to_come)
                 if taped is not None and to_come:
                     yield from self._to_come(taped)
-                for cls, strategy in self._models:
-                    yield from self._trained(cls, strategy)
+                yield from self._trained()
                 for step in steps:
                     if method_of(step) in OPTIMIZES and step.context.in_replica:
                         yield from self._applied(step.node, step.location.unit, strategy_in(step.context.scope))
@@ -395,21 +392,17 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
                 told=Told.ALWAYS if strategy is not None else Told.FOR_TPU_ALONE,
             )
 
-    def _trained(self, cls: Class, strategy: ApiObject | None) -> Iterator[Draft]:
-        """The steps of a model that Keras runs as a strategy does."""
-        own = {method.node for method in all_methods(cls)}
-        for gradient, (_, context) in self._gradients.items() if strategy is not None else ():
-            function = gradient.unit.function_around(gradient.node)
-            for node in cst.within(function) if function in own and context.by_keras else ():
-                match node:
-                    case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in OPTIMIZES:
-                        yield from self._applied(node, gradient.unit, strategy)
+    def _trained(self) -> Iterator[Draft]:
+        """The steps of models that Keras runs as a strategy does."""
+        for step, unit, strategy in steps_of_models(self._models, self._taken()):
+            yield from self._applied(step, unit, strategy)
 
     def _applied(self, step: cst.Call, unit: Unit, strategy: ApiObject | None) -> Iterator[Draft]:
         """An optimizer's step in a strategy's, if it is by the gradient of a mean."""
-        gradient = None if strategy is None else self._gradient_of(step, unit)
-        if strategy is None or gradient is None:
+        taken = None if strategy is None else self._from.taken(step, unit)
+        if strategy is None or taken is None:
             return
+        gradient, _ = taken
         mean, _ = self._gradients[gradient]
         yield Draft(
             f"this loss is the mean over one replica's part of the batch, and `{name_of(strategy)}` adds the gradients"
@@ -425,16 +418,11 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
         )
 
     def _to_come(self, taped: Location) -> Iterator[Draft]:
-        """The steps of a program that has no strategy yet: the first one, and what else is seen to run."""
-        run = (place for place, (_, context) in self._gradients.items() if context.kind is not ContextKind.OPEN)
-        functions = dict.fromkeys((place.unit, place.unit.function_around(place.node)) for place in (taped, *run))
+        """The steps of a program that has no strategy yet."""
         means: dict[Location, None] = {}
-        for unit, function in functions:
-            for node in () if function is None else cst.within(function):
-                match node:
-                    case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in OPTIMIZES:
-                        gradient = self._gradient_of(node, unit)
-                        means |= {} if gradient is None else {self._gradients[gradient][0]: None}
+        for step, unit in steps_to_come(taped, self._taken()):
+            taken = self._from.taken(step, unit)
+            means |= {} if taken is None else {self._gradients[taken[0]][0]: None}
         if means:
             first, *others = means
             yield Draft(
@@ -448,43 +436,8 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
                 told=Told.FOR_TPU_ALONE,
             )
 
-    def _gradient_of(self, step: cst.Call, unit: Unit) -> Location | None:
-        """Where the gradients are taken that an optimizer's step applies, if they are those of a mean, which nobody
-        adds up before."""
-        named = {arg.keyword.value for arg in step.args if arg.keyword is not None}
-        return self._gradient(unit, step.args[0].value) if step.args and named.isdisjoint(_OWN_SUM) else None
-
-    def _gradient(self, unit: Unit, given: cst.BaseExpression) -> Location | None:
-        """Where the gradients are taken that are applied, if they are those of a mean as they are."""
-        for node in self._provenance.steps(unit, given):
-            match node:
-                case cst.Call(func=cst.Name(value="zip"), args=[first, *_]):
-                    return self._gradient(unit, first.value)
-                case cst.ListComp(for_in=clause, elt=each) | cst.GeneratorExp(for_in=clause, elt=each):
-                    if clause.inner_for_in is None and self._is_element(unit, each, clause.target):
-                        return self._gradient(unit, clause.iter)
-                case cst.Call(args=[first, *_]) if self._provenance.call_at(unit, node) is not None:
-                    return self._gradient(unit, first.value)
-                case cst.Call() if (found := Location(unit, node)) in self._gradients:
-                    return found
-        return None
-
-    def _is_element(self, unit: Unit, made: cst.BaseExpression, target: cst.BaseExpression) -> bool:
-        """Whether a comprehension leaves a gradient as it is, or clips it: `[(g, v) for g, v in zip(..) if g is not
-        None]`."""
-        match made, target:
-            case cst.Tuple(elements=[first, _]), _:
-                return self._is_element(unit, first.value, target)
-            case cst.IfExp(body=body, orelse=other), _:  # where there is one
-                return self._is_element(unit, body, target) or self._is_element(unit, other, target)
-            case cst.Call(args=[first, *_]), _:
-                return self._provenance.call_at(unit, made) is not None and self._is_element(unit, first.value, target)
-            case cst.Name(value=name), cst.Name(value=element) | cst.Tuple(
-                elements=[cst.Element(value=cst.Name(value=element)), _]
-            ):
-                return name == element
-            case _:
-                return False
+    def _taken(self) -> Iterator[tuple[Location, Context]]:
+        yield from ((place, context) for place, (_, context) in self._gradients.items())
 
 
 def _function_of(loss: Value) -> Function | None:
