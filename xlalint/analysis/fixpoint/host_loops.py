@@ -14,8 +14,8 @@ from ...syntax import nodes as cst
 from ..domain.values import Function
 from ..files.unit import Location, Unit
 from ..interpreter.contexts import NOT_TRACED, CallPath
-from ..interpreter.events import LoopOfCalls, LoopOfSteps
-from ..interpreter.frames import Act, Done, Steady, Summary
+from ..interpreter.events import AssignEachStep, LoopOfCalls, LoopOfSteps
+from ..interpreter.frames import LINE_BY_LINE, Act, Done, Steady, Summary
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
 from ..record import Record, replace
@@ -73,7 +73,7 @@ class _Reached(Record, eq=False):
         return 0 < self.loop <= self.own
 
 
-def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOfSteps | LoopOfCalls]:
+def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOfSteps | LoopOfCalls | AssignEachStep]:
     """The loops in these analyses."""
     around = _Surroundings()
     training = _that_train(trails, around)
@@ -93,12 +93,14 @@ def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOf
             if between is not None and between.location.node not in told:
                 told.add(between.location.node)
                 yield between
+            yield from _one_by_one(summary, trail, (), acts.of(summary), told)
         if summary not in leading or summary.context.kind not in NOT_TRACED or summary.context.pipeline:
             continue
         reached = acts.of(summary)
         own = (each for each in reached if each.done.act in _INTERESTING and each.is_own)
         keys = dict.fromkeys(each.around[: each.loop] for each in own)
         for key in keys:
+            yield from _one_by_one(summary, trail, key, reached, told)
             event = _event(summary, trail, key, reached)
             if event is not None and event.location.node not in told:
                 told.add(event.location.node)
@@ -127,6 +129,28 @@ def _between_batches(
     usual = tuple(dict.fromkeys(_usual(reads, ())))
     made = LoopOfSteps(location, summary.context, trail, False, 0, places, False, usual, by_keras=True)
     return made if places else None
+
+
+def _one_by_one(
+    summary: Summary,
+    trail: CallPath | None,
+    key: tuple[_Around, ...],
+    reached: Sequence[_Reached],
+    told: set[cst.CSTNode],
+) -> Iterator[AssignEachStep]:
+    """The variables that a loop around compiled steps assigns to, or a callback at each batch, each by itself."""
+    inside = [each for each in reached if each.around[: len(key)] == key]
+    stepping = {each.around[: each.loop] for each in inside if each.done.act in _INTERESTING}
+    steps = [one for one in inside if one.done.act is Act.STEP and one.loop == len(key)]
+    bounds = [_conditions(one, key) for one in steps if one.done.reader != LINE_BY_LINE] if key else [set[_Around]()]
+    for each in inside if bounds else ():
+        whole = each.around[: each.loop]
+        decided = {around for around in whole[len(key) :] if not around.is_loop and around.steady is None}
+        of_loop = each.done.act is Act.ASSIGN and len(whole) > len(key) and whole not in stepping
+        if of_loop and any(decided <= bound for bound in bounds) and each.done.location.node not in told:
+            told.add(each.done.location.node)
+            by = Location(steps[0].at.unit, _header(key[-1].node)) if key else None
+            yield AssignEachStep(each.done.location, summary.context, trail, False, 0, by)
 
 
 def _event(

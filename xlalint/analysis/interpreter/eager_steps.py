@@ -32,7 +32,7 @@ from ..record import replace
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .events import ApiCall, TakeGradients
 from .feeding import passed_values, report_feed
-from .frames import Act, Arguments, Compilation, Frame
+from .frames import LINE_BY_LINE, Act, Arguments, Compilation, Frame
 from .interface import Interpreter, method_value
 from .played_steps import is_played
 
@@ -127,7 +127,7 @@ def report_minimizing(interpreter: Interpreter, frame: Frame, loss: Value | None
 
 def _report_step(interpreter: Interpreter, frame: Frame, node: cst.CSTNode) -> None:
     """Say that code which runs line by line takes a step of training."""
-    interpreter.note_done(frame, Act.STEP, node)
+    interpreter.note_done(frame, Act.STEP, node, LINE_BY_LINE)
     again = frame.python_loop > 0 or frame.function is not None
     order, told = interpreter.order_of(node), interpreter.options.target is not None
     interpreter.emit(frame, TakeGradients, node, order=order, again=again, matters=told)

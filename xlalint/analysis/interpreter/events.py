@@ -100,6 +100,14 @@ class LoopOfSteps(Setup):
     trains: bool = True
 
 
+class AssignEachStep(Setup):
+    """Host code assigns to many variables, one after the other, beside each compiled step of training; place: the call
+    that assigns to one. `loop`: what the loop around the steps goes through, or its test; None: Keras's own loop, which
+    calls a method of a callback at each batch."""
+
+    loop: Location | None
+
+
 class LoopOfCalls(Setup):
     """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`; place: as above.
     `calls`: the places; `trains`: Keras is also passed what it predicted, to train on; `reads`, `needed`: as above;

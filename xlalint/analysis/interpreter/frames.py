@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntFlag, StrEnum
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct, field
 
@@ -178,6 +178,7 @@ class Act(StrEnum):
     """What code that runs line by line does to the device at a place."""
 
     READ = "read"  # the value of a tensor, on the host
+    ASSIGN = "assign"  # to a variable
     STEP = "step"  # of training: it records for gradients, or calls what is compiled and does
     OPTIMIZE = "optimize"  # an optimizer takes a step
     FIT = "fit"  # Keras trains
@@ -188,8 +189,11 @@ class Act(StrEnum):
     ELSEWHERE = "elsewhere"  # it calls what is not known, or has nothing to do with TensorFlow
 
 
+LINE_BY_LINE: Final = "line by line"  # how a step runs that nobody compiles
+
+
 class Done(Record):
-    """An act at a place. `reader`: as in `HostRead`."""
+    """An act at a place. `reader`: as in `HostRead`; of a step, `LINE_BY_LINE` where it runs so."""
 
     act: Act
     location: Location

@@ -28,7 +28,7 @@ from ..domain.varying_shapes import varied
 from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.events import AssignUnheld, JoinBranches, MutateInLoop
 from ..interpreter.feeding import passed_values
-from ..interpreter.frames import Arguments, Frame
+from ..interpreter.frames import Act, Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..interpreter.jax_compilations import report_jax_compilation, traced_by_jax
 from ..interpreter.mapped_elements import report_map
@@ -351,8 +351,11 @@ def _traced(value: Value) -> Value:
 def _assigned(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
-    """`variable.assign(..)`, in a function that JAX traces by itself, or of a variable that no layer holds."""
+    """`variable.assign(..)`, in a function that JAX traces by itself, of a variable that no layer holds, or line by
+    line."""
     frame.summary.assigns = True
+    if isinstance(owner, Tensor) and owner.variable:
+        interpreter.note_done(frame, Act.ASSIGN, node)
     match node:
         case cst.Call(func=cst.Attribute(value=changed, attr=cst.Name(value=form))) if frame.context.apart:
             target = frame.unit.code(changed)
