@@ -1,8 +1,9 @@
-"""A dimension of a bounded dynamic shape is None while tracing, where eager execution has a number.
+"""A dimension that is known at run time alone is None while tracing, where eager execution has a number.
 
 ## What it does
-Reports what uses such a dimension (`tf.where(c).shape[0]`) as a number: arithmetic, comparisons, `range`, `int`, `max`,
-shapes of new tensors, slices.
+Reports what uses a dimension of a bounded dynamic shape (`tf.where(c).shape[0]`) as a number: arithmetic, comparisons,
+`range`, `int`, `max`, shapes of new tensors, slices. Likewise a dimension that an `input_signature` leaves open, and
+the number of rows of a batch that a graph takes of a dataset itself, where the last batch may have fewer.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU. Tracing fails, so a plain `tf.function` fails as well. Here `m` is `x[x > 0]`:
@@ -20,6 +21,18 @@ Measured with TensorFlow 2.21 on a CPU. Tracing fails, so a plain `tf.function` 
 `tf.shape(m)[0]` compiles in `tf.zeros([n, 3])`, `tf.range`, `tf.reshape`, `tf.tile`, in arithmetic and in comparisons,
 with equal results. A size that must be a compile-time constant (`tf.one_hot(i, n)`) still fails.
 
+The same errors where `tf.reshape(x, [x.shape[0], 6])` and the like use a dimension that is open, with
+`jit_compile=True` or without. What `x.shape[0]` is of batches of 4 without `drop_remainder=True`:
+
+| how a batch comes to the code | `x.shape[0]` |
+| --- | --- |
+| `for x in data: step(x)` in Python, and of a dataset that a strategy distributes | 4, and a trace for the last one |
+| `for x in data` or `next(iterator)` in a `tf.function`, and what is called with `x` there | None |
+| `strategy.run(step, args=(next(iterator),))` in a `tf.function` | None |
+| a parameter with `tf.TensorSpec([None, 2, 3])` in the `input_signature` | None |
+
+It is None even if all batches are full, as the type of the elements says nothing of how many there are.
+
 ## Example
     kept = tf.boolean_mask(scores, scores > 0.5)
     weights = tf.fill([kept.shape[0]], 0.5)
@@ -33,6 +46,7 @@ Or count what the mask keeps: `tf.math.count_nonzero(scores > 0.5)`.
 ## Not flagged
 - Dimensions that are static: `tf.where(c).shape[1]`, `x[mask].shape[1]`.
 - Code that asks whether the dimension is None, or has another value for it: `n or tf.shape(m)[0]`.
+- Batches that a Python loop passes to the function, and those of `drop_remainder=True`.
 - What takes None as "any": `tf.TensorShape([n, 2])`, `tf.ensure_shape(m, [n])`, `m.set_shape([n])`.
 
 ## Fix safety
@@ -81,6 +95,7 @@ TAKE_NONE: Final = names("axis dtype limit maxval name num_columns seed")
 NUMBER: Final = names("operator comparison")
 SILENT: Final = {"equality": "is always False", "index": "takes another part than in eager execution"}
 HELP: Final = "`tf.shape(..)` has the number as a tensor, and `tf.math.count_nonzero(mask)` counts what a mask keeps"
+OPEN_HELP: Final = "`tf.shape(..)` has the number as a tensor, and a new shape may have one -1"
 FAILS: Final = Fails("None")
 
 
@@ -177,8 +192,31 @@ def f(x):
             Diverges(),
             effect=Effect.DIVERGES,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None], tf.float32)])
+def f(x):
+    return tf.reshape(x, [x.shape[0], 1])
+
+f(tf.ones([4]))
+""",
+            ["tf.reshape(x, [x.shape[0], 1])"],
+            None,
+            effect=Effect.FAILS,
+            help="tf.shape",
+            why="the signature leaves it open",
+        ),
     )
     good = (
+        Good(
+            """
+@tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None, 3], tf.float32)])
+def f(x):
+    return tf.reshape(x, [tf.shape(x)[0], 3, 1]) + tf.reshape(x, [-1, x.shape[1], 1])
+""",
+            Compiles(),
+            inputs=("f32[4, 3]",),
+        ),
         Good(
             """
 @tf.function(jit_compile=True)
@@ -262,7 +300,7 @@ f(tf.ones([4]))
                 refused = used in NUMBER or (used in REFUSE and argument not in TAKE_NONE)
                 if refused and self._is_first(dimension, event.location):
                     yield _draft(event, Effect.FAILS, "this raises an error")
-                elif used in SILENT:
+                elif used in SILENT and not dimension.open:
                     yield _draft(event, Effect.DIVERGES, f"this {SILENT[used]}")
             case _:
                 pass
@@ -274,8 +312,13 @@ f(tf.ones([4]))
 def _draft(event: UseDimension, effect: Effect, so: str) -> Draft:
     dimension = event.dimension
     shape, code = brief(dimension.bounded.location.node), brief(event.location.node)
+    uses = f"`{code}` uses a dimension that is None while tracing"
+    if dimension.open:
+        why = dimension.bounded.text
+        note = DraftNote(dimension.bounded.location, why)
+        return Draft(f"{uses}, since {why}: {so}", effect, OPEN_HELP, notes=(note,))
     return Draft(
-        f"`{code}` uses a dimension that is None while tracing, since `{shape}` has a bounded dynamic shape: {so}",
+        f"{uses}, since `{shape}` has a bounded dynamic shape: {so}",
         effect,
         HELP,
         notes=(DraftNote(dimension.bounded.location, "the shape becomes dynamic here"),),

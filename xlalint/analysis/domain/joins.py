@@ -190,6 +190,7 @@ def _meet_nests(a: Structure, b: Structure) -> Structure:
         carried=a.carried or b.carried,
         several=a.several and b.several,
         parameter=a.parameter if a.parameter is b.parameter else None,
+        open=a.open if a.open == b.open else None,
     )
     return stronger if merged == stronger else merged
 
@@ -274,6 +275,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         reduction=a.reduction if a.reduction == b.reduction else None,
         made=a.made if a.made == b.made else None,
         whole=a.whole and b.whole,
+        open=a.open if a.open == b.open else None,
     )
     return a if merged == a else merged
 
@@ -398,7 +400,7 @@ def _static_pattern(value: Static, depth: int) -> Hashable:
 def _tensor_pattern(value: Tensor, depth: int) -> Hashable:
     bounded = value.bounded and value.bounded.perhaps
     said = (value.dependence, value.dtype, value.rank, bounded, value.carried, value.variable, value.mixed)
-    return ("tensor", *said, value.varies, value.reduction and value.reduction.mean, value.whole)
+    return ("tensor", *said, value.varies, value.reduction and value.reduction.mean, value.whole, value.open)
 
 
 def _sequence_pattern(value: Sequence, depth: int) -> Hashable:
@@ -445,6 +447,7 @@ _PATTERNS: Final[dict[type[object], Callable[[Any, int], Hashable]]] = {
         value.carried,
         value.several,
         value.whole,
+        value.open,
     ),
     OneOf: lambda value, depth: ("one of", *(pattern(option, depth + 1) for option in value.options)),
     Sequence: _sequence_pattern,

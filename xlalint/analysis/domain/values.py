@@ -138,11 +138,12 @@ class Setting(Record):
 
 class Dimension(Record):
     """A dimension of a bounded dynamic shape, which is None while tracing. `axis`: which one; None: not known. `read`:
-    where the shape is asked for this one."""
+    where the shape is asked for this one. `open`: of a shape that is open, instead."""
 
     bounded: Origin
     axis: int | None = None
     read: Location | None = None
+    open: bool = False
 
 
 class Static(Record):
@@ -193,6 +194,7 @@ class Tensor(Record):
     reduction: Reduction | None = None  # it is a sum or a mean of all the elements of another one
     made: Creation | None = None  # a variable's, in a program with a strategy
     whole: bool = False  # the batch of a dataset that no strategy distributes, in a program with one
+    open: Origin | None = None  # what leaves dimensions open that a trace does not know
 
     @property
     def is_mask(self) -> bool:
@@ -212,7 +214,7 @@ class Structure(Record):
     """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `passed`: by
     users of a layer, perhaps an object that holds more than tensors. `carried`, `of_tensorflow`: as of a tensor.
     `several`: the code has asked whether it is one tensor, and it is not. `parameter`: the syntax of the parameter that
-    it is all of. `whole`: as of a tensor."""
+    it is all of. `whole`, `open`: as of a tensor."""
 
     dependence: Dependence = Dependence.VALUE
     origin: Origin | None = None
@@ -223,6 +225,7 @@ class Structure(Record):
     parameter: cst.Param | None = None
     of_tensorflow: bool = False
     whole: bool = False
+    open: Origin | None = None
 
     @property
     def tensor(self) -> Tensor:
@@ -234,6 +237,7 @@ class Structure(Record):
             varies=self.varies,
             of_tensorflow=self.of_tensorflow,
             whole=self.whole,
+            open=self.open,
         )
 
     @property

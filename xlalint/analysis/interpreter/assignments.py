@@ -23,6 +23,7 @@ from ..domain.values import (
     Instance,
     ModuleValue,
     OneOf,
+    Origin,
     Sequence,
     Slice,
     Static,
@@ -223,6 +224,8 @@ class Assignments(Keeping):
                 return [dimension_at(value, Static(place)) for place in range(count)]
             case Sequence("tuple", None, Static(varies=(_, *_)) as size) if starred is None:
                 return [number_along(size, place) for place in range(count)]
+            case Structure(open=Origin()) if starred is None:
+                return [value.part] * count  # no graph unpacks a tensor of unknown length
         parts = [self.element(frame, value, target)] * count
         if starred is not None:
             parts[starred] = Sequence("list", None, parts[starred])

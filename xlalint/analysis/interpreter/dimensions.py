@@ -10,7 +10,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.bounds import counted
-from ..domain.values import STATIC, Dimension, OneOf, Sequence, Slice, Static, Tensor, Value
+from ..domain.values import STATIC, Dimension, OneOf, Sequence, Slice, Static, Structure, Tensor, Value
 from ..files.unit import Location
 from ..record import replace
 from .contexts import NOT_TRACED
@@ -24,16 +24,18 @@ _WITH_SHAPE: Final = frozenset((Tensor, OneOf, Sequence))
 
 def with_dimensions(frame: Frame, tensor: Value, shape: Value) -> Value:
     """The shape of a tensor with those of its dimensions marked that are None here."""
+    tensor = tensor.tensor if isinstance(tensor, Structure) else tensor
     if not isinstance(tensor, Tensor) or not isinstance(shape, Sequence) or frame.context.kind in NOT_TRACED:
         return shape
-    origin = tensor.bounded
+    origin = tensor.bounded or tensor.open
     if origin is None or origin.perhaps or origin.met or origin.axes is None or shape.varies:
         return shape  # nothing is sure of it
     if shape.items is None:
-        return replace(shape, element=Static(dimension=Dimension(origin)))
+        return replace(shape, element=Static(dimension=Dimension(origin, open=tensor.bounded is None)))
     axes = counted(origin.axes, len(shape.items))
     items = (
-        Static(dimension=Dimension(origin, axis)) if axis in axes else item for axis, item in enumerate(shape.items)
+        Static(dimension=Dimension(origin, axis, open=tensor.bounded is None)) if axis in axes else item
+        for axis, item in enumerate(shape.items)
     )
     return replace(shape, items=tuple(items))
 
@@ -41,8 +43,8 @@ def with_dimensions(frame: Frame, tensor: Value, shape: Value) -> Value:
 def dimension_at(shape: Sequence, item: Value | Slice) -> Value:
     """What a subscript takes of a shape of unknown rank."""
     match shape.element, item:
-        case Static(dimension=Dimension(bounded=origin)), Static(int(axis)) if origin.axes and axis in origin.axes:
-            return Static(dimension=Dimension(origin, axis))
+        case Static(dimension=Dimension(bounded=origin) as all), Static(int(axis)) if axis in (origin.axes or ()):
+            return Static(dimension=replace(all, axis=axis))
         case _, Slice():
             return replace(shape, element=STATIC)
         case _:

@@ -87,11 +87,10 @@ class RunEagerly(Setup):
 
 
 class LoopOfSteps(Setup):
-    """Host code trains in a loop, or calls what is compiled, and reads values of tensors in each of its iterations;
-    place: what the loop goes through, or its test. `reads`: the places, each with the reader of a `HostRead` ("text" is
-    made of it, its truth is asked: "bool"); `needed`: what is read decides what the next step is given; `usual`:
-    conditions that hold each time by default, each with the setting; `by_keras`: Keras's own loop calls a method of a
-    callback at each batch, whose name the place is; `trains`: whether a step of training is taken."""
+    """Host code trains in a loop, or calls what is compiled, and reads tensors in each iteration; place: what the loop
+    goes through, or its test. `reads`: the places, each with the reader of a `HostRead` ("text" is made of it, "bool":
+    its truth is asked); `needed`: what is read decides what the next step is given; `usual`: conditions that hold by
+    default, each with the setting; `by_keras`: the place is a callback's method for each batch; `trains`: a step is."""
 
     reads: tuple[tuple[Location, str], ...]
     needed: bool
@@ -101,9 +100,8 @@ class LoopOfSteps(Setup):
 
 
 class AssignEachStep(Setup):
-    """Host code assigns to many variables, one after the other, beside each compiled step of training; place: the call
-    that assigns to one. `loop`: what the loop around the steps goes through, or its test; None: Keras's own loop, which
-    calls a method of a callback at each batch."""
+    """Host code assigns to variables, one by one, beside each compiled step of training; place: the call that does.
+    `loop`: as the place of a `LoopOfSteps`; None: Keras's own loop, which calls a callback at each batch."""
 
     loop: Location | None
 
@@ -252,10 +250,8 @@ class DivideBy(Event):
 
 
 class UseDimension(Event):
-    """A dimension of a bounded dynamic shape, which is None here, is used as a number; place: the whole operation.
-
-    `used_by`: the canonical name of what is called, or "operator", "comparison", "equality", "index". `argument`: the
-    parameter, or the side, that it is.
+    """A dimension that is None here is used as a number; place: the whole operation. `used_by`: the canonical name of
+    what is called, or "operator", "comparison", "equality", "index". `argument`: the parameter, or side, that it is.
     """
 
     dimension: Dimension

@@ -22,6 +22,7 @@ from ..domain.values import (
     FunctionValue,
     Instance,
     Module,
+    Origin,
     Scope,
     Sequence,
     Structure,
@@ -44,6 +45,7 @@ class Compilation(Record):
     jit: bool = False  # XLA compiles it by itself, whoever calls it
     signature: bool = False  # with an input signature, of which Python numbers are made tensors
     one_shape: bool = False  # the signature leaves no dimension open, so an argument of another shape raises
+    open: tuple[Origin | None, ...] = ()  # what leaves dimensions of the parameters open, one after the other
     gradient: bool = False  # `tf.custom_gradient`: it returns its result and the function of its gradient
     by_keras: bool = False  # nobody but Keras decides whether XLA compiles it
     perhaps: bool = False  # a strategy compiles it, if that is the TPU's

@@ -29,6 +29,7 @@ from ..domain.values import (
 from ..domain.varying_shapes import STEPS, one_by_one, told_apart, variations_of
 from ..files.unit import Location
 from ..library import api
+from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
 from .events import IterateOver
 from .frames import Frame
@@ -77,14 +78,16 @@ class Iteration(Interpreter):
                 lower = rank - 1 if rank else None
                 if not in_graph:
                     varies = tuple(filter(_below_the_first, iterable.varies))
-                    return iterable.with_(rank=lower, bounded=None, variable=False, varies=varies, whole=False)
+                    return iterable.with_(
+                        rank=lower, bounded=None, variable=False, varies=varies, whole=False, open=None
+                    )
                 return iterable.element(lower, origin or Origin(location, "a loop over a tensor yields a tensor"))
             case ApiObject("builtins.range", payload=payload, options=steps):
                 tensor = as_tensor(payload, Dependence.STATIC) if payload is not None else None
                 if tensor is None:
                     return self.counter(frame, node, payload, STEPS if steps else "")
                 return Tensor(Dependence.VALUE, "int", 0, Origin(location, "the loop runs over a tensor"), carried=True)
-            case ApiObject() if (payload := as_taken(self, iterable)) is not None:
+            case ApiObject() if (payload := as_taken(self, frame, iterable)) is not None:
                 return payload  # a batch, also in a graph: the loop calls what is compiled for each (measured)
             case ApiObject():
                 return api.call_method(iterable, "__iter__", {}, location)
@@ -99,7 +102,8 @@ class Iteration(Interpreter):
             case Dict() | Static():
                 return STATIC
             case Structure():
-                return iterable.part  # a structure of tensors, most often: its parts vary as they do
+                # A structure of tensors, most often: its parts vary as they do.
+                return iterable.part if iterable.open is None else replace(iterable.part, open=None)
             case Array(steps=True) if counted := variations_of(self.counter(frame, node, detail=STEPS)):
                 return Unknown(varies=counted)  # a number of NumPy's, which a piece begins with
             case Array(dtype):

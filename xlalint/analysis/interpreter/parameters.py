@@ -34,7 +34,7 @@ from ..program.project import Project
 from ..record import replace
 from .annotations import PROMISED, value_of_annotation
 from .defaults import frame_of_default
-from .frames import Aliases, Arguments, Frame
+from .frames import Aliases, Arguments, Compilation, Frame
 from .interface import Interpreter, Models, Options
 
 # An annotation, and the frame in which it is read.
@@ -99,6 +99,12 @@ class Parameters(Interpreter):
             env[parameters.star_kwarg.name.value] = Dict(keywords, others)
         if value.compiled is not None and (static := value.compiled.static) is not None:
             env = {name: given if name in static else _traced_by_jax(given) for name, given in env.items()}
+        if isinstance(value.compiled, Compilation) and value.compiled.open and not value.partial_args:
+            own = parameters.params[value.bound is not None :]
+            for parameter, origin in zip(own, value.compiled.open, strict=False):
+                declared = env[parameter.name.value]
+                if isinstance(declared, Tensor | Structure) and origin is not None:
+                    env[parameter.name.value] = replace(declared, open=origin)
         return env, aliases
 
     def _promise(self, scope: Frame, value: FunctionValue, parameter: cst.Param) -> _Promise | None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import ApiObject, Dict, Pipeline, Sequence, Structure, Tensor, Value
-from ..domain.varying_shapes import mapped
+from ..domain.bounds import FIRST
+from ..domain.values import ApiObject, Dict, Origin, Pipeline, Sequence, Structure, Tensor, Value
+from ..domain.varying_shapes import LAST, mapped
 from ..library.datasets import DATASET
 from ..record import replace
-from .contexts import ContextKind
+from .contexts import NOT_TRACED, ContextKind
 from .events import TakeElements
 from .frames import Frame
 from .interface import Interpreter
 
 _OPERATIONS: Final = {DATASET: "ScanDataset", "tf.data.Iterator": "IteratorGetNext"}
+OF_BATCHES: Final = "the last of these batches may have fewer rows"
 
 
 def report_elements(interpreter: Interpreter, frame: Frame, value: Value, node: cst.BaseExpression) -> None:
@@ -25,12 +27,24 @@ def report_elements(interpreter: Interpreter, frame: Frame, value: Value, node: 
             interpreter.emit(frame, TakeElements, node, operation=_OPERATIONS[name])
 
 
-def as_taken(interpreter: Interpreter, dataset: ApiObject) -> Value | None:
-    """The elements of a dataset as a program with a strategy takes them: whole, unless it distributes the dataset."""
+def as_taken(interpreter: Interpreter, frame: Frame, dataset: ApiObject) -> Value | None:
+    """The elements of a dataset as a program with a strategy takes them: whole, unless it distributes the dataset. A
+    graph that takes them itself does not know how many rows a batch has, if the last one may have fewer."""
+    elements = dataset.payload
+    if elements is not None and frame.context.kind not in NOT_TRACED and not frame.context.eager:
+        elements = mapped(elements, _open) if dataset.api in _OPERATIONS else elements
     distributed = isinstance(dataset.facts, Pipeline) and dataset.facts.distributed
-    if not interpreter.strategies or distributed or dataset.api != DATASET or dataset.payload is None:
-        return dataset.payload
-    return mapped(dataset.payload, _whole)
+    if not interpreter.strategies or distributed or dataset.api != DATASET or elements is None:
+        return elements
+    return mapped(elements, _whole)
+
+
+def _open(leaf: Value) -> Value:
+    if isinstance(leaf, Tensor | Structure):
+        for variation in leaf.varies:
+            if variation.kind == LAST and variation.axis == 0:
+                return replace(leaf, open=Origin(variation.location, OF_BATCHES, axes=FIRST))
+    return leaf
 
 
 def _whole(leaf: Value) -> Value:

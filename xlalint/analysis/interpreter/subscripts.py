@@ -183,7 +183,8 @@ class Subscripts(Interpreter):
                 self.doubt_tensor(frame, base)
                 if any(isinstance(item, Static) and isinstance(item.constant, str) for item in index):
                     self.confirm_structure(frame, base)
-                return base.part
+                    return base.part
+                return base.part if base.open is None else replace(base.part, open=None)  # perhaps a row
             case Unknown(names):
                 for item in index:
                     self.doubt_tensor(frame, item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from ..domain.values import (
     FunctionValue,
     Instance,
     OneOf,
+    Origin,
     Sequence,
     Setting,
     Static,
@@ -84,7 +86,7 @@ def show_setting(
             interpreter.show(frame, Shows.PERHAPS, node, f"`{name}`, set at run time")
 
 
-def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
+def compilation(frame: Frame, arguments: Arguments, node: cst.BaseExpression, shown: str) -> Compilation:
     """What these arguments make of `tf.function`. In a test it says nothing of how the code is meant to run, and what
     takes text is not meant for XLA, which has no text: it serves a model."""
     asked = asked_by(arguments.keywords.get("jit_compile"))
@@ -100,7 +102,24 @@ def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
     kind = ContextKind.XLA if jit else plain
     how = f"{how} ({asked})" if asked is not None else how
     one_shape = signature and given is not None and fixed_shapes(given) is True
-    return Compilation(kind, autograph, f"{shown}, compiled by {how}", jit, signature, one_shape)
+    open = tuple(_left_open(given, Location(frame.unit, arguments.keyword_nodes.get("input_signature", node))))
+    return Compilation(kind, autograph, f"{shown}, compiled by {how}", jit, signature, one_shape, open)
+
+
+def _left_open(signature: Value | None, location: Location) -> Iterator[Origin | None]:
+    """What leaves dimensions of the parameters open, of each that a signature declares."""
+    match signature:
+        case Sequence(items=tuple(specs)):
+            for spec in specs:
+                match spec:
+                    case ApiObject("tf.TensorSpec", payload=Sequence(items=tuple(sizes))):
+                        places = [at for at, size in enumerate(sizes) if size == NONE]
+                    case ApiObject("tf.TensorSpec", payload=Static(constant=list() | tuple() as numbers)):
+                        places, sizes = [at for at, size in enumerate(numbers) if size is None], tuple(numbers)
+                    case _:
+                        places, sizes = [], ()
+                axes = frozenset(axis for at in places for axis in (at, at - len(sizes)))
+                yield Origin(location, "this signature leaves it open", axes=axes) if axes else None
 
 
 def _takes_text(signature: Value | None) -> bool:
@@ -143,14 +162,14 @@ def compiled(
     """A function wrapped by `tf.function`, registered as entered from outside."""
     match function:
         case FunctionValue():
-            made = replace(function, compiled=compilation(frame, arguments, f"`{function.function.qualname}`"))
+            made = replace(function, compiled=compilation(frame, arguments, node, f"`{function.function.qualname}`"))
             interpreter.enter(made, made.compiled, Arguments(unknown=True), "compiled")
             return made
         case Instance(cls) if (method := cls.find("call") or cls.find("__call__")) is not None:
             made = FunctionValue(method, method.owner.scope if method.owner else None, function)
-            made = replace(made, compiled=compilation(frame, arguments, f"`{method.qualname}`"))
+            made = replace(made, compiled=compilation(frame, arguments, node, f"`{method.qualname}`"))
             interpreter.enter(made, made.compiled, Arguments(unknown=True), "compiled")
-    how = compilation(frame, arguments, f"`{frame.unit.code(node)}`")
+    how = compilation(frame, arguments, node, f"`{frame.unit.code(node)}`")
     if not how.jit:
         is_model = isinstance(function, ApiObject) and function.method is None and kind_of(function.api) == "model"
         return ApiObject(WRAPPED, payload=function) if is_model else function

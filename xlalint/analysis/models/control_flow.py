@@ -257,7 +257,7 @@ def _stacked(result: Value, mixed: bool) -> Value:
     match result:
         case Tensor():
             rank = None if result.rank is None else result.rank + 1
-            return result.with_(dependence=Dependence.VALUE, rank=rank, carried=True, mixed=mixed)
+            return result.with_(dependence=Dependence.VALUE, rank=rank, carried=True, mixed=mixed, open=None)
         case Sequence(kind, tuple(items)):
             return Sequence(kind, tuple(_stacked(item, mixed) for item in items))
         case _:

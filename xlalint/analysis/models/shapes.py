@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import NONE, Sequence, Static, Tensor, Value
+from ..domain.values import NONE, Sequence, Static, Structure, Tensor, Value
 from ..domain.varying_shapes import filtered, variations_of
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..record import replace
 
 
 def _get_shape(
@@ -23,13 +24,23 @@ def _set_shape(
 ) -> Value | None:
     """`x.set_shape(..)`: says what its dimensions are while tracing. TensorFlow refuses elements that are of another
     shape than a pipeline says."""
-    if isinstance(owner, Tensor) and owner.bounded is not None:
-        frame.asked.add(owner.bounded.location)
+    for origin in (
+        (owner.bounded, owner.open)
+        if isinstance(owner, Tensor)
+        else ()
+        if not isinstance(owner, Structure)
+        else (owner.open,)
+    ):
+        if origin is not None:
+            frame.asked.add(origin.location)
     match node, arguments.get(0, "shape"):
         case cst.Call(func=cst.Attribute(value=cst.Name() as place)), Sequence(items=tuple(items)):
             fixed = {axis for axis, item in enumerate(items) if item != NONE}
             if any(each.axis in fixed for each in variations_of(owner)):
-                interpreter.assign_quietly(frame, place, filtered(owner, lambda each: each.axis not in fixed))
+                said = filtered(owner, lambda each: each.axis not in fixed)
+                interpreter.assign_quietly(
+                    frame, place, replace(said, open=None) if isinstance(said, Tensor | Structure) else said
+                )
     return None
 
 
