@@ -16,7 +16,7 @@ devices, one step of SGD with a learning rate of 1, a global batch of 8, and gra
 | `tf.clip_by_global_norm`, `tf.clip_by_norm` | 0.5 | 0.928 | 0.928 |
 | `global_clipnorm=0.5`, `clipnorm=0.5` of the optimizer, in a step or in `fit` | 0.5 | 0.928 | 0.5 |
 | the bound divided by the number of replicas | 0.5 | 0.464 | - |
-| all replicas' gradients added up, clipped, divided by the number of replicas | 0.5 | 0.5 | 0.5 |
+| all replicas' gradients added up, clipped, divided by the number of replicas | 0.5 | 0.5 | - |
 
 The same for single elements: `tf.clip_by_value(g, -0.3, 0.3)` leaves 0.6 of two replicas. With the 8 cores of a TPU
 that is 8 times the bound. The direction changes, too, because a replica with large gradients counts for less.
