@@ -85,6 +85,36 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
     return step if context.kind is ContextKind.HOST else context
 
 
+def run_step(interpreter: Interpreter, frame: Frame, node: cst.With) -> None:
+    """Run the block of a step that is judged as compiled. The arrays that a loop passes it are tensors there."""
+    given = {name: value for name, value in (frame.env or {}).items() if isinstance(value, Array)}
+    bound = _bound_by_loop(frame, node) if given else set()
+    inputs = {
+        name: Tensor(Dependence.VALUE, array.dtype, varies=array.varies)
+        for name, array in given.items()
+        if name in bound
+    }
+    if frame.env is not None:
+        frame.env |= inputs
+    interpreter.execute_body(frame, node.body)
+    for name, made in inputs.items():
+        if frame.env is not None and frame.env.get(name) is made:
+            frame.env[name] = given[name]
+
+
+def _bound_by_loop(frame: Frame, node: cst.CSTNode) -> set[str]:
+    """The names that the innermost loop around a place binds anew in each iteration."""
+    for around in frame.unit.around(node):
+        match around:
+            case cst.For(target=target, body=body):
+                return {*cst.names_in(target), *_bound_in(body)}
+            case cst.While(body=body):
+                return _bound_in(body)
+            case cst.FunctionDef() | cst.Lambda():
+                break
+    return set()
+
+
 def _enter_step(interpreter: Interpreter, frame: Frame) -> None:
     """A step that is passed what is not known: as of a compiled function, these are tensors, unless the step uses them
     in another way."""

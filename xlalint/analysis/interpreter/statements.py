@@ -26,7 +26,7 @@ from ..library.strategies import scope_entered
 from ..program.definitions import DefinedClass, DefinedFunction
 from ..record import replace
 from .contexts import Context, ContextKind
-from .eager_steps import is_tape, step_context
+from .eager_steps import is_tape, run_step, step_context
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter, method_value
 
@@ -116,7 +116,10 @@ class Statements(Interpreter):
         if taped:
             frame.context = step_context(self, frame, node)
         step = frame.context
-        self.execute_body(frame, node.body)
+        if taped and step is not context:
+            run_step(self, frame, node)
+        else:
+            self.execute_body(frame, node.body)
         frame.context = step if taped and context.kind is ContextKind.GRAPH else context
 
     def entered(self, frame: Frame, value: Value, node: cst.BaseExpression) -> Value:
