@@ -49,8 +49,8 @@ def steps_to_come(taped: Location, gradients: Iterable[tuple[Location, Context]]
 
 
 class AppliedGradients:
-    """Follows what an optimizer's step applies back to where the gradients are taken: through what clips them, and
-    `zip`. `provenance` remembers what clips; `is_taken`: whether gradients of interest are taken at a place."""
+    """Follows what an optimizer's step applies back to where the gradients are taken: through what clips them, `list`
+    and `zip`. `provenance` remembers what clips; `is_taken`: whether gradients of interest are taken at a place."""
 
     def __init__(self, provenance: Provenance, is_taken: Callable[[Location], bool]) -> None:
         self._provenance, self._is_taken = provenance, is_taken
@@ -66,7 +66,7 @@ class AppliedGradients:
     def _back(self, unit: Unit, given: cst.BaseExpression, clips: list[Location]) -> Location | None:
         for node in self._provenance.steps(unit, given):
             match node:
-                case cst.Call(func=cst.Name(value="zip"), args=[first, *_]):
+                case cst.Call(func=cst.Name(value="list" | "tuple" | "zip"), args=[first, *_]):
                     return self._back(unit, first.value, clips)
                 case cst.ListComp(for_in=clause, elt=each) | cst.GeneratorExp(for_in=clause, elt=each):
                     if clause.inner_for_in is None and self._is_element(unit, each, clause.target, clips):

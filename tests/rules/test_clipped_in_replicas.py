@@ -54,6 +54,7 @@ OF_EACH: Final = {
     "each": "grads = [tf.clip_by_norm(grad, limit) for grad in grads]",
     "each that there is": "grads = [None if grad is None else tf.clip_by_norm(grad, 0.5) for grad in grads]",
     "twice": "grads = [tf.clip_by_norm(g, 9.0) for g in grads]\n    grads, _ = tf.clip_by_global_norm(grads, limit)",
+    "as a list": "grads = list(tf.clip_by_global_norm(grads, limit)[0])",
     "under another name": "clipped, _ = tf.clip_by_global_norm(grads, limit)\n    grads = clipped",
 }
 OF_THE_SUM: Final = {
