@@ -118,9 +118,8 @@ def f(x, n):
 """,
         ),
         Bad(
-            "@tf.function(jit_compile=True)\ndef f(x, i, n):\n"
-            "    return tf.raw_ops.Range(start=0, limit=n, delta=1), x[i : i + n]\n",
-            ["tf.raw_ops.Range(start=0, limit=n, delta=1)", "x[i : i + n]"],
+            "@tf.function(jit_compile=True)\ndef f(x, i, n):\n    return x[i : i + n]\n",
+            ["x[i : i + n]"],
             Recompiles(),
             inputs=("f32[4]", "i32[]", "i32[]"),
             effect=Effect.RECOMPILES,
