@@ -260,11 +260,12 @@ class ClassRuns:
 
     def __init__(self, called: Iterable[Summary], uncalled: Collection[Summary]) -> None:
         self.keys: set[Key] = set()
-        for summary in reached_from(called):
-            self._note(summary, None, uncalled)
+        starts: dict[Class | None, list[Summary]] = {None: [*called]}
         for root in uncalled:
-            for summary in reached_from((root,)):
-                self._note(summary, None if root.function is None else root.function.owner, uncalled)
+            starts.setdefault(None if root.function is None else root.function.owner, []).append(root)
+        for own, roots in starts.items():
+            for summary in reached_from(roots):
+                self._note(summary, own, uncalled)
 
     def _note(self, summary: Summary, own: Class | None, uncalled: Collection[Summary]) -> None:
         function = summary.function

@@ -70,7 +70,8 @@ from .asked_backends import as_keras, as_taken, as_traced, made_by_tensorflow, r
 from .contexts import HOST, NOT_TRACED, PIPELINE, Context, ContextKind, Tracing
 from .counting import counted_arguments
 from .dimensions import report_bounded
-from .eager_steps import as_differentiated, report_eager_object, report_in_step
+from .eager_models import report_eager_object
+from .eager_steps import as_differentiated, report_in_step
 from .events import HostRead
 from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Entry, Frame, note_size

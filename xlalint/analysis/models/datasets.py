@@ -346,7 +346,7 @@ def _parsed_feature(feature: Value, origin: Origin) -> Value:
     match feature:
         case ApiObject(api=kind, payload=dtype) if kind == _FEATURE:
             name = named_dtype(dtype)
-            numbers = (Variation(OF_RECORD, origin.location),) if name is not None and "int" in name else ()
+            numbers = (Variation(OF_RECORD, origin.location),) if name == "int" else ()
             return Tensor(Dependence.VALUE, name, origin=origin, varies=numbers)
         case ApiObject(api=kind, payload=dtype) if kind == _LIST_FEATURE:
             rows = Variation(READ, origin.location, axis=0)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import NONE, Sequence, Static, Structure, Tensor, Value
+from ..domain.values import NONE, Origin, Sequence, Static, Structure, Tensor, Value
 from ..domain.varying_shapes import filtered, variations_of
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
@@ -24,15 +25,8 @@ def _set_shape(
 ) -> Value | None:
     """`x.set_shape(..)`: says what its dimensions are while tracing. TensorFlow refuses elements that are of another
     shape than a pipeline says."""
-    for origin in (
-        (owner.bounded, owner.open)
-        if isinstance(owner, Tensor)
-        else ()
-        if not isinstance(owner, Structure)
-        else (owner.open,)
-    ):
-        if origin is not None:
-            frame.asked.add(origin.location)
+    for origin in _unknown_in(owner):
+        frame.asked.add(origin.location)
     match node, arguments.get(0, "shape"):
         case cst.Call(func=cst.Attribute(value=cst.Name() as place)), Sequence(items=tuple(items)):
             fixed = {axis for axis, item in enumerate(items) if item != NONE}
@@ -42,6 +36,14 @@ def _set_shape(
                     frame, place, replace(said, open=None) if isinstance(said, Tensor | Structure) else said
                 )
     return None
+
+
+def _unknown_in(value: Value) -> Iterator[Origin]:
+    """What leaves dimensions of a tensor unknown."""
+    if isinstance(value, Tensor) and value.bounded is not None:
+        yield value.bounded
+    if isinstance(value, Tensor | Structure) and value.open is not None:
+        yield value.open
 
 
 def _dimension_value(

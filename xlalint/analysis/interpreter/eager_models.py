@@ -1,0 +1,90 @@
+"""Models and layers that host code calls line by line: nobody compiles them, but what a target would compile."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import ApiObject, Instance, Variation
+from ..domain.varying_shapes import GROWN, JOINED, filtered
+from ..library.api import kind_of
+from ..record import replace
+from .contexts import NOT_TRACED, ContextKind
+from .eager_steps import asks_for_graph
+from .feeding import passed_values, report_feed
+from .frames import Act, Arguments, Frame
+from .interface import Interpreter, method_value
+
+_OF_LAYERS: Final = ("layer", "model")
+_RUN_BY_KERAS: Final = ("__init__", "build", "call", "compile", "summary")
+
+
+def report_eager_object(
+    interpreter: Interpreter,
+    frame: Frame,
+    called: ApiObject | Instance,
+    arguments: Arguments,
+    node: cst.BaseExpression,
+) -> None:
+    """Host code calls a model or a layer line by line, if this is one."""
+    match called:
+        case Instance(cls) if cls.is_keras("model"):
+            _report_model(interpreter, frame, arguments, node, called)
+        case Instance(cls) if cls.is_keras("layer"):
+            _report_layer(interpreter, frame, node, own=True)
+        case ApiObject(api=name) if kind_of(name) == "model":
+            _report_model(interpreter, frame, arguments, node)
+        case ApiObject(api=name) if kind_of(name) == "layer":
+            _report_layer(interpreter, frame, node, own=False)
+
+
+def _report_model(
+    interpreter: Interpreter,
+    frame: Frame,
+    arguments: Arguments,
+    node: cst.BaseExpression,
+    model: Instance | None = None,
+) -> None:
+    """Host code calls a model line by line: what gets longer from call to call, a target compiles for each length."""
+    target, context = interpreter.options.target, frame.context
+    call = None if model is None else model.cls.find("call")
+    if call is None or not asks_for_graph(interpreter.decorated(method_value(call, model))):
+        interpreter.note_done(frame, Act.MODEL, node)
+    if target is None or context.kind not in NOT_TRACED or context.pipeline or frame.module.is_test:
+        return
+    entry = f"`{frame.unit.code(node)}`, whose operations run one by one"
+    step = replace(context, kind=ContextKind.XLA, autograph=True, entry=entry, eager=True)
+    given = [(filtered(value, _gets_longer), where) for value, where in passed_values(arguments, node)]
+    # Whoever calls what nothing is seen to call may compile the loop as well, which unrolls it.
+    report_feed(interpreter, frame, step, given, node, node, certain=context.kind is ContextKind.HOST)
+
+
+def _report_layer(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression, *, own: bool) -> None:
+    """Host code calls a layer of the project's `own` as others call their model. Or it runs a method of a model, past
+    Keras, which calls layers line by line: `model.encode(x)`; the first of them stands for all."""
+    function, model = frame.function, frame.bound
+    if own and not (isinstance(model, Instance) and any(map(model.cls.is_keras, _OF_LAYERS))):
+        if not _is_made_here(frame, node):
+            interpreter.note_done(frame, Act.MODEL, node)
+        return
+    if function is None or function.name in _RUN_BY_KERAS or not isinstance(model, Instance):
+        return
+    if model.cls.is_keras("model") and not any(done.act is Act.MODEL for done in frame.summary.done):
+        interpreter.note_done(frame, Act.MODEL, node)
+
+
+def _is_made_here(frame: Frame, node: cst.BaseExpression) -> bool:
+    """Whether a function makes the layer that it calls, as one does that puts a model together."""
+    match node:
+        case cst.Call(func=cst.Name(value=name)) if frame.function is not None:
+            made = (part for part in cst.within(frame.function.node.body) if isinstance(part, cst.Assign))
+            targets = (each.target for part in made if isinstance(part.value, cst.Call) for each in part.targets)
+            return any(isinstance(target, cst.Name) and target.value == name for target in targets)
+        case cst.Call(func=called):
+            return any(isinstance(part, cst.Call) for part in cst.within(called))
+        case _:
+            return False
+
+
+def _gets_longer(variation: Variation) -> bool:
+    return variation.kind in JOINED or variation.kind == GROWN
