@@ -80,7 +80,7 @@ from .interface import FunctionModel, Interpreter, Models, method_value
 from .numeric_arguments import refute_numbers
 from .program_signs import show_signs
 from .receivers import compiled_method
-from .several_callees import fitting, perhaps
+from .several_callees import fits, fitting, perhaps
 from .traced_builds import report_kept_by_build
 
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
@@ -98,6 +98,8 @@ class Calls(Interpreter):
                 return self.invoke(frame, callee, arguments, node)
             case ClassValue(cls):
                 return self.instantiate(frame, cls, arguments, node)
+            case Instance() if not fits(callee, arguments):  # it raises
+                return self._call_unknown(frame, UNKNOWN, arguments, node)
             case Instance():
                 return self._call_instance(frame, callee, arguments, node)
             case Static(Member(cls)) if (own := cls.find("__call__")) is not None:
@@ -117,7 +119,7 @@ class Calls(Interpreter):
                     self._enter_on_host(frame.context, option)
                 return self._call_unknown(frame, UNKNOWN, arguments, node)
             case OneOf(alternatives) if not all(fit := fitting(alternatives, arguments)):
-                kept = [option for option, fits in zip(alternatives, fit, strict=True) if fits]
+                kept = [option for option, fitted in zip(alternatives, fit, strict=True) if fitted]
                 return self.call(frame, join_all(*kept) if kept else UNKNOWN, arguments, node)
             case OneOf(alternatives):
                 if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) < 2:

@@ -31,7 +31,7 @@ from .frames import Arguments
 _OF_TENSORS: Final = ("tf.", "keras.ops.", "tnp.")
 _OF_ARRAYS: Final = ("np.",)
 _NONE: Final = frozenset[str]()
-_DROPPED: Final = frozenset(("training",))  # by Keras, where `call` does not take it
+_DROPPED: Final = frozenset(("training", "mask"))  # by Keras, where `call` does not take them
 _MOST_NAMES: Final = 24  # of a module that is asked for one that is not known
 
 
