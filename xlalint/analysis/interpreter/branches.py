@@ -14,16 +14,17 @@ from ..files.unit import Location
 from ..library.mismatches import mismatch
 from ..record import replace
 from .asked_backends import by_pattern
-from .contexts import NOT_TRACED
+from .contexts import NOT_TRACED, ContextKind
 from .debugging import is_off
 from .events import AssertOn, BranchOn, JoinBranches
-from .frames import Frame
+from .frames import Frame, Jumps
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
 from .off_by_default import is_off_by_default
 from .same_conditions import note_sides, recall_sides
 from .set_from_outside import is_done_once, is_left_to_others
 from .single_iterations import loops_passed_once
+from .switched_off import is_switch
 from .usual_values import note_steady
 
 
@@ -56,7 +57,10 @@ class Branches(Interpreter):
         for taken in (True, False):
             if known is (not taken):
                 if (skipped := node.body if taken else node.orelse) is not None:
-                    frame.summary.skipped.append(skipped)
+                    if context.kind is ContextKind.HOST and is_switch(self, frame, node.test):
+                        self._run_aside(frame, skipped)
+                    else:
+                        frame.summary.skipped.append(skipped)
                 afters.append(None)
                 continue
             told = bounded | asked if _holds_whole(node.test, taken) else bounded
@@ -104,6 +108,21 @@ class Branches(Interpreter):
             note_sides(frame, node.test, test, *afters)
         if tensor is not None and frame.context.converted and frame.env is not None:
             _choose(frame.env, tensor, afters[0], afters[1])
+
+    def _run_aside(self, frame: Frame, side: cst.BaseSuite | cst.If | cst.Else) -> None:
+        """Execute what another run of the program does, and forget what it leaves."""
+        before, context, bounded = frame.env, frame.context, frame.bounded
+        returned, yielded, jumps = len(frame.returns), len(frame.yields), frame.jumps
+        frame.env, frame.jumps = dict(before or ()), Jumps()
+        frame.guards += 1
+        match side:
+            case cst.If():
+                self._if(frame, side, "elif")
+            case cst.Else(body=body) | body:
+                self.execute_body(frame, body)
+        frame.guards -= 1
+        frame.env, frame.context, frame.bounded, frame.jumps = before, context, bounded, jumps
+        del frame.returns[returned:], frame.yields[yielded:]
 
     def _compare_branches(
         self,
