@@ -35,7 +35,8 @@ calls in the scope itself. What `compile` is passed, Keras reduces as it has to.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH)
 
 ## Not flagged
-- Losses that are told how to reduce, and functions such as `tf.keras.losses.mse`, which reduce nothing.
+- Losses that are told how to reduce, and classes of the program's own that may be.
+- Functions such as `tf.keras.losses.mse`, which reduce nothing.
 - Losses that `compile` is passed.
 - Programs that Keras 3 is known to run.
 
@@ -87,6 +88,38 @@ def train(x, y):
 data = tf.data.Dataset.from_tensors((tf.ones([8, 3]), tf.ones([8, 1]))).repeat(2)
 for x, y in strategy.experimental_distribute_dataset(data):
     train(x, y)
+"""
+
+
+def _own_loss(passed_on: str, given: str = "") -> str:
+    return f"""
+class Wasserstein(tf.keras.losses.Loss):
+    def __init__(self, **kwargs):
+        super().__init__({passed_on})
+
+    def call(self, y_true, y_pred):
+        return y_true * y_pred
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1)
+        self.loss_of = Wasserstein({given})
+
+    def call(self, x):
+        return self.dense(x)
+
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            loss = self.loss_of(y, self(x))
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        return {{"loss": tf.reduce_mean(loss)}}
+
+net = Net()
+net.compile("sgd")
+net.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=4)
 """
 
 
@@ -144,6 +177,14 @@ net.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=4)
             why=_NO_RUN,
         ),
         Bad(
+            _own_loss('name="wasserstein"'),
+            ["self.loss_of(y, self(x))"],
+            Runs(),
+            severity=Severity.INFO,
+            target="tpu",
+            why="a class of one's own is reduced as Keras's are",
+        ),
+        Bad(
             """
 model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
 optimizer = tf.keras.optimizers.SGD(0.01)
@@ -198,6 +239,8 @@ step(tf.ones([8, 3]), tf.ones([8, 1]))
             Runs(),
             why="no strategy runs this, and none is to come",
         ),
+        Good(_own_loss('reduction="none"'), Runs(), target="tpu", why="the constructor says how"),
+        Good(_own_loss("**kwargs", 'reduction="none"'), Runs(), target="tpu", why="who makes it says how"),
         Good(
             """
 import tf_keras as keras

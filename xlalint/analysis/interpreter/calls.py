@@ -77,6 +77,7 @@ from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Entry, Frame, note_size
 from .host_reads import MAKE_CONSTANTS, report_constant, report_elsewhere, report_filled_in, report_host_read
 from .interface import FunctionModel, Interpreter, Models, method_value
+from .losses import report_own_loss
 from .numeric_arguments import refute_numbers
 from .program_signs import show_signs
 from .receivers import compiled_method
@@ -144,9 +145,9 @@ class Calls(Interpreter):
         result = traits.special(self, frame, as_taken(self, name, arguments), node) if traits.special else None
         if result is None and traits.written and (written := self.project.written(name)) is not None:
             if name in self.wanted_apis:
-                self.report_call(frame, name, *bind_api(traits.parameters, arguments), UNKNOWN, node)
+                self.report_call(frame, name, *arguments.by_name(traits.parameters), UNKNOWN, node)
             return self.call_written(frame, written, name, arguments, node)
-        bound, nodes = bind_api(traits.parameters, arguments)
+        bound, nodes = arguments.by_name(traits.parameters)
         refute_numbers(self, frame, bound)
         for parameter in traits.size_parameters & bound.keys():
             note_size(frame, bound[parameter])
@@ -240,7 +241,7 @@ class Calls(Interpreter):
                 self.confirm_tensor(frame, value)
         self._said_foreign(frame, owner, arguments, node)
         report_eager_object(self, frame, owner, arguments, node)
-        bound, nodes = bind_api(None, arguments)
+        bound, nodes = arguments.by_name()
         result = api.call_object(owner, bound, Location(frame.unit, node))
         self.report_call(frame, f"{owner.api}.__call__", dict(owner.options) | bound, nodes, result, node, owner)
         return result
@@ -256,7 +257,7 @@ class Calls(Interpreter):
             known = name == "format" or all(isinstance(it, Static) for it in given)
             return call_text(owner.constant, name, given) if known else UNKNOWN
         if name in OF_OTHERS:
-            self.report_setup(frame, f".{name}", owner, *bind_api(None, arguments), UNKNOWN, node)
+            self.report_setup(frame, f".{name}", owner, *arguments.by_name(), UNKNOWN, node)
         tensor = as_tensor(owner, Dependence.STATIC)
         if name in READERS and (tensor is not None or isinstance(owner, Structure)):
             if frame.context.kind is ContextKind.OPEN:
@@ -278,7 +279,7 @@ class Calls(Interpreter):
                     return found
         if tensor is not None and name in COMPARED and len(arguments.positional) == 1:
             return self.compare_values(frame, COMPARED[name], owner, arguments.positional[0])
-        bound, nodes = bind_api(api.method_parameters(owner, name), arguments)
+        bound, nodes = arguments.by_name(api.method_parameters(owner, name))
         if isinstance(owner, ApiObject) and name in ROWS_OF_STEPS and is_dataset(owner):
             bound = counted_arguments(frame, bound, nodes, ROWS_OF_STEPS[name])
         result = api.call_method(owner, name, bound, Location(frame.unit, node))
@@ -302,7 +303,7 @@ class Calls(Interpreter):
     def _call_instance(self, frame: Frame, owner: Instance, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """Calling an object: Keras calls `call` of its own, Python calls `__call__`."""
         if frame.context.in_replica and owner.cls.is_keras("model"):
-            self.report_setup(frame, "keras.Model.__call__", owner, *bind_api(None, arguments), UNKNOWN, node)
+            self.report_setup(frame, "keras.Model.__call__", owner, *arguments.by_name(), UNKNOWN, node)
         report_eager_object(self, frame, owner, arguments, node)
         own = owner.cls.find("__call__")
         if own is not None:
@@ -311,6 +312,8 @@ class Calls(Interpreter):
             if owner.cls.is_keras(kind):
                 method = owner.cls.find("call")
                 if method is not None:
+                    if kind == "loss":
+                        report_own_loss(self, frame, owner, arguments, node)
                     report_kept_by_build(self, frame, owner, node)
                     passed = (*arguments.positional, *arguments.keywords.values())
                     value = self.decorated(method_value(method, owner))
@@ -368,12 +371,12 @@ class Calls(Interpreter):
         """Something outside the project: what it does with functions that it is passed is not known."""
         self.refute_tensor(frame, callee)
         report_elsewhere(self, frame, node)
-        if self.strategies and passes_strategy((bound := bind_api(None, arguments))[0]):
+        if self.strategies and passes_strategy((bound := arguments.by_name())[0]):
             self.report_setup(frame, "", None, *bound, UNKNOWN, node)
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             name = node.func.attr.value
             if name in OF_OTHERS:
-                self.report_setup(frame, f".{name}", UNKNOWN, *bind_api(None, arguments), UNKNOWN, node)
+                self.report_setup(frame, f".{name}", UNKNOWN, *arguments.by_name(), UNKNOWN, node)
             special = self.models.methods.get(f".{name}")
             if special is not None:
                 found = special(self, frame, UNKNOWN, arguments, node)
@@ -431,22 +434,6 @@ class Calls(Interpreter):
                 return tuple(found for option in alternatives for found in cls.functions_in(option))
             case _:
                 return ()
-
-
-def bind_api(
-    parameters: tuple[str, ...] | None, arguments: Arguments
-) -> tuple[dict[str, Value], dict[str, cst.BaseExpression]]:
-    """Arguments and their syntax by parameter name; surplus positional ones as "*0", "*1", ..."""
-    names, positional = parameters or (), arguments.positional
-    if len(positional) > len(names):
-        names = (*names, *(f"*{position}" for position in range(len(positional) - len(names))))
-    bound = dict(zip(names, positional, strict=False))
-    nodes = dict(zip(names, arguments.nodes, strict=False))
-    bound |= arguments.keywords
-    nodes |= arguments.keyword_nodes
-    if arguments.rest is not None:
-        bound["*rest"] = arguments.rest
-    return bound, nodes
 
 
 def _first_converted(arguments: Arguments) -> Arguments:

@@ -118,6 +118,19 @@ class Arguments(Struct, eq=False):
         keywords = {name: _converted(value) for name, value in self.keywords.items()}
         return replace(self, positional=list(map(_converted, self.positional)), keywords=keywords)
 
+    def by_name(
+        self, parameters: tuple[str, ...] | None = None
+    ) -> tuple[dict[str, Value], dict[str, cst.BaseExpression]]:
+        """Values and their syntax by parameter; surplus positional ones as "*0", "*1", ..."""
+        names = parameters or ()
+        if len(self.positional) > len(names):
+            names = (*names, *(f"*{position}" for position in range(len(self.positional) - len(names))))
+        bound = dict(zip(names, self.positional, strict=False)) | self.keywords
+        nodes = dict(zip(names, self.nodes, strict=False)) | self.keyword_nodes
+        if self.rest is not None:
+            bound["*rest"] = self.rest
+        return bound, nodes
+
     def renamed(self, names: Mapping[str, str]) -> Arguments:
         """The same under other keywords."""
         keywords, nodes = (
