@@ -2,16 +2,17 @@
 
 ## What it does
 Reports `tf.strings`, `tf.as_string` and other calls on strings, and lookups in the tables of `tf.lookup`, in code that
-XLA compiles, and tensors of strings that other code passes to it, or for which a Keras model is made.
+XLA compiles, tensors of strings that other code passes to it, or for which a Keras model is made, and strings that it
+returns.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU: compiling fails ("No registered 'AsString' OpKernel", "LookupTableFindV2"). A
 string argument of the compiled function fails, too, even if nothing uses it ("_Arg .. T=DT_STRING"). XLA has no strings
 on any device.
 
-A string that is constant during tracing (a name, a message) is harmless. So is what TensorFlow computes from constants
-and shapes before it compiles, such as the length of a constant text. `tf.strings.split` and other calls that return
-several tensors fail even for constants.
+A string that is constant during tracing (a name, a message, a key of a dict that is returned) is harmless. So is what
+TensorFlow computes from constants and shapes before it compiles, such as the length of a constant text.
+`tf.strings.split` and other calls that return several tensors fail even for constants.
 
 ## Example
     ids = table.lookup(tokens)
@@ -37,6 +38,7 @@ Shown only: the work has to move to another part of the program.
 from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import ApiCall, Event, FeedText
+from xlalint.analysis.interpreter.returned_text import ReturnText
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Fails, Good, Rule
 
@@ -66,7 +68,7 @@ class StringsAndTables(Rule):
     code = "XLA404"
     name = "strings-and-tables"
     lacks_kernel = True
-    handles = (ApiCall, FeedText)
+    handles = (ApiCall, FeedText, ReturnText)
     apis = names_lacking("XLA404") | OPS.keys()
     bad = (
         Bad(
@@ -188,8 +190,48 @@ model.fit(rows, verbose=0)
             Breaks("_Arg"),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    names = ["total", "mean"]
+    return [tf.reduce_sum(x), tf.reduce_mean(x)], names
+""",
+            ["[tf.reduce_sum(x), tf.reduce_mean(x)], names"],
+            Fails("_Retval"),
+            help="name them where the function is called",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return {"total": tf.reduce_sum(x), "kind": "sum"}
+""",
+            ['{"total": tf.reduce_sum(x), "kind": "sum"}'],
+            Fails("_Retval"),
+        ),
     )
     good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    def named(total):
+        return "total", total
+    name, total = named(tf.reduce_sum(x))
+    return {name: total}
+""",
+            why="what is returned has strings for keys alone",
+        ),
+        Good(
+            """
+@tf.function
+def f(x):
+    return tf.reduce_sum(x), "total"
+""",
+            None,
+            why="a plain `tf.function` returns them as tensors",
+        ),
         Good(
             """
 TABLE = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1, 2], [3, 4]), 0)
@@ -272,9 +314,13 @@ model.fit(tf.data.Dataset.from_tensors((tf.constant([["a"], ["b"]]), tf.ones([2,
             case FeedText():
                 message = f"`{brief(event.location.node)}` holds strings, which a compiled function cannot take"
                 yield Draft(message, Effect.FAILS, LEFT_OUT)
+            case ReturnText():
+                message = f"`{brief(event.location.node)}` holds strings, which a compiled function cannot return"
+                yield Draft(message, Effect.FAILS, RETURNED)
             case ApiCall():
                 yield from only_on_the_host(event, OPS, self.code, self.tensorflow, HELP)
 
 
 HELP = "do it in dataset.map, which runs on the host, and pass numbers to the compiled function"
+RETURNED = "return the tensors alone, as a dict under these names, or name them where the function is called"
 LEFT_OUT = "leave them out: `dataset.map(lambda image, label, name: (image, label))`, or pass numbers"

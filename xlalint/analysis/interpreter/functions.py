@@ -51,6 +51,7 @@ from .jax_compilations import report_jax_call, report_jax_own_call
 from .kept import report_cached
 from .losses import report_loss
 from .other_models import note_call
+from .returned_text import report_returned_text
 from .traced_builds import report_traced_build
 from .trainer_steps import report_own_step
 
@@ -248,6 +249,7 @@ class Functions(Interpreter):
         report_traced_build(self, frame, value, summary)
         report_own_step(self, frame, value, summary)
         report_loss(self, inner, summary)
+        report_returned_text(self, inner, value)
         if not written and value.scope is not None and self._which(value, node) != which:
             # It changes what is around it, which each scope is to see for itself.
             self._closed_over[node] = None
