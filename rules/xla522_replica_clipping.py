@@ -20,7 +20,9 @@ devices, one step of SGD with a learning rate of 1, a global batch of 8, and gra
 | all replicas' gradients added up, clipped, divided by the number of replicas | 0.5 | 0.5 | - |
 
 An optimizer of one's own that clips in `apply_gradients`, in `fit` on other data: 0.5 with one replica, with two 0.90
-(Keras 3) and 0.76 (Keras 2). The same for single elements: `tf.clip_by_value(g, -0.3, 0.3)` leaves 0.6 of two replicas. With the 8 cores of a TPU
+(Keras 3) and 0.76 (Keras 2).
+
+The same for single elements: `tf.clip_by_value(g, -0.3, 0.3)` leaves 0.6 of two replicas. With the 8 cores of a TPU
 that is 8 times the bound. The direction changes, too, because a replica with large gradients counts for less.
 
 ## Example
