@@ -80,6 +80,23 @@ for _ in range(10):
     assert not lint_source(source).findings
 
 
+def test_what_is_off_decides_nothing_for_the_whole_program() -> None:
+    source = """
+import tensorflow as tf
+
+DEBUG = False
+if DEBUG:
+    tf.config.run_functions_eagerly(True)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x.numpy()
+
+f(tf.ones([2]))
+"""
+    assert [one.code for one in lint_source(source).findings] == ["XLA106"]
+
+
 def test_compiled_code_is_what_the_constant_says() -> None:
     source = """
 import tensorflow as tf

@@ -115,11 +115,13 @@ class Branches(Interpreter):
         returned, yielded, jumps = len(frame.returns), len(frame.yields), frame.jumps
         frame.env, frame.jumps = dict(before or ()), Jumps()
         frame.guards += 1
+        frame.conditional += 1
         match side:
             case cst.If():
                 self._if(frame, side, "elif")
             case cst.Else(body=body) | body:
                 self.execute_body(frame, body)
+        frame.conditional -= 1
         frame.guards -= 1
         frame.env, frame.context, frame.bounded, frame.jumps = before, context, bounded, jumps
         del frame.returns[returned:], frame.yields[yielded:]
