@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from xlalint import lint_source
+from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
@@ -94,7 +95,7 @@ def f(x):
 
 f(tf.ones([2]))
 """
-    assert [one.code for one in lint_source(source).findings] == ["XLA106"]
+    assert [(one.code, one.severity) for one in lint_source(source).findings] == [("XLA106", Severity.ERROR)]
 
 
 def test_compiled_code_is_what_the_constant_says() -> None:
