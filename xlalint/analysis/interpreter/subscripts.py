@@ -56,6 +56,7 @@ from .contexts import NOT_TRACED, ContextKind
 from .counting import rows, written
 from .dimensions import dimension_at, read_at, report_dimension
 from .events import Consume, HostRead, IndexWith
+from .filled_once import at_fixed_index
 from .frames import Arguments, Frame, note_size
 from .interface import Handlers, Interpreter, Models, Options
 from .several_callees import one_of_module
@@ -357,7 +358,7 @@ class Subscripts(Interpreter):
                 kept = among_first(element) if first and element is not None else element
                 return replace(base, element=kept, varies=after_index(varies, index), steps=_taken(steps, item))
             case Sequence(), _:
-                return element_of(base) or UNKNOWN
+                return at_fixed_index(frame, node, item, element_of(base) or UNKNOWN)
             case Dict(entries, element), Static(key) if item.known and key in entries:
                 return entries[key]
             case Dict(entries, element), _:
