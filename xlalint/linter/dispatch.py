@@ -98,9 +98,10 @@ class _Handled:
             least = min(least, Severity.WARNING)  # where it is not said that a GPU runs it
         about_setup = isinstance(self.event, FeedForeign | Program | Setup)
         context = self.event.context
-        of_program = context.kind is ContextKind.GRAPH or (nowhere_else and _is_of_a_step(context))
+        alone = _is_of_a_step(context) or context.keras is Tracing.KERAS_2
+        of_program = context.kind is ContextKind.GRAPH or (nowhere_else and alone)
         if self.traced and severe is Effect.NAMED and context.converted and of_program:
-            least = min(least, Severity.INFO)  # its own `tf.function` has AutoGraph convert it, whoever compiles it
+            least = min(least, Severity.INFO)  # its own `tf.function`, or its Keras, converts it, whoever compiles it
         if context.aside or context.eager:
             least = min(least, Severity.WARNING)  # it may be compiled, and mostly is not
         severity = min(severity_of(severe, context.kind, about_setup), least)

@@ -62,3 +62,38 @@ def test_a_target_has_steps_compiled(program: str, codes: set[str]) -> None:
 
     assert found("tpu") == found("jit") == codes
     assert found(None) == (codes if "jit_compile=True" in program else set())
+
+
+METRIC = """
+import tensorflow as tf
+
+class Kept(tf.keras.metrics.Metric):
+    def __init__(self):
+        super().__init__()
+        self.total = self.add_weight(name="total", initializer="zeros")
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        if tf.reduce_sum(y_true) > 0:
+            self.total.assign_add(1.0)
+
+    def result(self):
+        return self.total
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse", metrics=[Kept()], jit_compile={jit})
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("keras", "target", "severity"),
+    [(2, "tpu", Severity.INFO), (2, None, Severity.WARNING), (3, "tpu", Severity.ERROR)],
+)
+def test_what_keras_2_converts_is_information_for_a_tpu(keras: int, target: str | None, severity: Severity) -> None:
+    source = METRIC.format(jit=target is None)
+    [found] = [
+        one
+        for one in lint_source(source, settings=Settings(keras=keras, target=target)).findings
+        if one.code == "XLA101"
+    ]
+    assert found.severity is severity
