@@ -220,6 +220,20 @@ class L(tf.keras.layers.Layer):
             effect=Effect.FAILS,
             why="eager execution fails as well where another number than four is positive",
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    chosen = tf.reshape(tf.where(x[0] > 0.0), [-1])
+    means = tf.reduce_mean(tf.transpose(tf.gather(tf.transpose(x), chosen)), axis=1)
+    return tf.split(means, 2)
+""",
+            ["tf.where(x[0] > 0.0)"],
+            Compiles(bounded=True),
+            inputs=("f32[2,4]",),
+            effect=Effect.NAMED,
+            why="the mean takes the dynamic axis away",
+        ),
     )
     good = (
         Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.where(x > 0.0, x, tf.zeros_like(x))\n"),

@@ -21,6 +21,8 @@ def result_axes(rule: str, call: Call, rank: int | None) -> Axes | None:
     """The axes of a result of this rank; `domain.bounds` says how they are counted."""
     follow = _BY_NAME.get(call.name.rpartition(".")[2]) or _BY_RULE.get(rule.partition(":")[0], _unknown)
     axes = of_all(call.arguments.values() if call.owner is None else (call.owner, *call.arguments.values()))
+    if axes and rank == 1 and rule.partition(":")[0] == "reshape":
+        return FIRST  # `tf.reshape(x, [-1])`: there is no other
     found = None if axes is None else follow(call, axes)
     return found if found is None else counted(found, rank)
 
@@ -104,8 +106,11 @@ def _reduced(call: Call, axes: Axes) -> Axes | None:
     named = numbers_of(axis)
     if named is None:
         return None
-    gone = counted(named, rank_of(_subject(call)))
+    rank = rank_of(_subject(call))
+    gone = counted(named, rank)
     kept = axes - gone
+    if rank is None and len(kept) == len(gone) == 1 and (min(kept) < 0) is not (min(gone) < 0):
+        return frozenset()  # counted from both ends: most often one and the same
     if call.get("keepdims", "keep_dims") == Static(True):
         return kept
     return frozenset(axis - sum(0 <= other < axis for other in gone) for axis in kept)
