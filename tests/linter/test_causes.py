@@ -139,3 +139,24 @@ def test_what_a_loop_does_is_told_beside_what_is_wrong_with_its_batches(
     found = [one for one in check([tmp_path], Settings(target="tpu")).findings if one.span.line == 15]
     assert [one.code for one in found] == codes
     assert {one.severity for one in found} == {Severity.WARNING}
+
+
+CREATIONS = """\
+import tensorflow as tf
+
+class Block(tf.keras.layers.Layer):
+    def call(self, x):
+        x = tf.keras.layers.Dense(8)(x)
+        x = tf.keras.layers.Dense(8)(x)
+        return self.last(x)
+
+    def last(self, x):
+        return tf.keras.layers.Dense(8)(x)
+"""
+
+
+def test_what_a_function_creates_besides_is_information(tmp_path: Path) -> None:
+    (tmp_path / "block.py").write_text(CREATIONS, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings()).findings if one.code in ("XLA409", "XLA606")]
+    assert [one.severity for one in found] == [Severity.ERROR, Severity.INFO, Severity.ERROR]
+    assert found[1].notes[-1].span == found[0].span

@@ -16,33 +16,40 @@ _OF_VALUES: Final = {
     "XLA609": (Effect.DIVERGES,),
 }
 # Rules about what a function does several times, each with the effect that is meant: whoever keeps the shape of one
-# selection keeps that of all, whoever moves one summary, or one read of a tensor, out of compiled code moves all, and
-# whoever compiles the function around one tape compiles the others.
+# selection keeps that of all, whoever moves one summary, one read of a tensor, or one layer that is created, out of
+# compiled code moves all, and whoever compiles the function around one tape compiles the others.
 _OF_FUNCTIONS: Final = {
     "XLA106": Effect.FAILS,
     "XLA201": Effect.NAMED,
     "XLA203": Effect.NAMED,
     "XLA403": Effect.FAILS,
+    "XLA409": Effect.FAILS,
     "XLA506": Effect.TPU,
+    "XLA606": Effect.DIVERGES,
 }
 # Rules about what a file does everywhere in one way, where no rewrite is shown for the place itself: arrays that Keras
 # cuts into batches, by model after model of a notebook.
 _OF_FILES: Final = frozenset(("XLA302",))
-_ALL: Final = frozenset(("XLA106", "XLA205", "XLA206", "XLA403"))  # of which errors, too, are said a few times
+_ALL: Final = frozenset(
+    ("XLA106", "XLA205", "XLA206", "XLA403", "XLA409", "XLA606")
+)  # of which errors, too, are said a few times
 # Rules about a loop, whose place is what it iterates over: who mends what another rule says of that has done nothing
 # about what the loop does.
 _OF_LOOPS: Final = frozenset(("XLA516",))
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
-_ONE: Final = frozenset(("XLA506", "XLA609"))  # of which one is enough
+_ONE: Final = frozenset(("XLA409", "XLA506", "XLA606", "XLA609"))  # of which one is enough
 _SAME_VALUE: Final = "here, too, the same value decides"
 _SELECTS: Final = "here, too, the function selects by the values of a tensor"
+_CREATES: Final = "here, too, the function creates variables"
 _SAID: Final = {
     "XLA106": "here, too, the function reads a tensor",
     "XLA201": _SELECTS,
     "XLA203": _SELECTS,
     "XLA302": "here, too, the last batch is smaller",
     "XLA403": "here, too, the function prints or logs",
+    "XLA409": _CREATES,
     "XLA506": "one `tf.function` around both is enough",
+    "XLA606": _CREATES,
     "XLA609": "here, too, compiled code reads it",
 }
 
@@ -79,5 +86,5 @@ def _cause(finding: Finding) -> Hashable:
     if finding.code in _OF_FILES and finding.fix is None:
         return finding.effect
     if finding.effect is _OF_FUNCTIONS.get(finding.code) and finding.context is not None:
-        return finding.context.trail[-1:] or None
+        return tuple((step.path, step.name) for step in finding.context.trail[-1:]) or None
     return None
