@@ -12,7 +12,8 @@ Each call was measured; see `xlalint facts NAME`. With TensorFlow 2.21:
 - The gradient of `tf.quantization.quantize_and_dequantize_v2` has no kernel, nor has that of a resize by the nearest
   pixel (`tf.image.resize(x, size, method="nearest")`, `keras.ops.image.resize`, `keras.layers.Resizing`) but on a TPU.
   `keras.layers.UpSampling2D` repeats the pixels instead, which compiles; that of Keras 2 (tf_keras 2.21) resizes, and
-  fails in a step that trains what is before it, but with `interpolation="bilinear"`.
+  fails in a step that trains what is before it, but with `interpolation="bilinear"`. One finding stands for all such
+  layers of a model; there is none in code for TPUs alone.
 - The gradient of `tf.dynamic_partition` compiles for a CPU, for every value, but not for a TPU ("Reading input as
   constant from a dynamic tensor is not yet supported"). It is reported in code for TPUs.
 
@@ -109,6 +110,22 @@ model.compile("sgd", "mse", jit_compile=True)
             effect=Effect.FAILS,
             severity=Severity.ERROR,
             help="bilinear",
+            why="Keras 2 is a package of its own",
+        ),
+        Bad(
+            """
+import tf_keras as keras
+
+def up(x):
+    return keras.layers.UpSampling2D(2)(x)
+
+inputs = keras.Input((8, 8, 3))
+model = keras.Model(inputs, up(keras.layers.Conv2D(4, 3, 2)(inputs)))
+model.compile("sgd", "mse", jit_compile=True)
+""",
+            ["keras.layers.UpSampling2D(2)(x)"],
+            None,
+            effect=Effect.FAILS,
             why="Keras 2 is a package of its own",
         ),
         Bad(
@@ -279,6 +296,33 @@ model.compile("sgd", "mse", jit_compile=True)
             why="this resize has a gradient",
         ),
         Good(
+            """
+import tf_keras as keras
+
+def up(x):
+    return keras.layers.UpSampling2D(2)(x)
+
+inputs = keras.Input((8, 8, 3))
+model = keras.Model(inputs, keras.layers.Conv2D(4, 3, 2)(up(inputs)))
+model.compile("sgd", "mse", jit_compile=True)
+""",
+            None,
+            why="nothing is trained before it",
+        ),
+        Good(
+            """
+import tf_keras as keras
+
+inputs = keras.Input((8, 8, 3))
+small = keras.layers.Conv2D(4, 3, 2)(inputs)
+model = keras.Model(inputs, keras.layers.UpSampling2D(2)(small))
+model.compile("sgd", "mse", jit_compile=True)
+""",
+            None,
+            target="tpu",
+            why="a TPU has the kernel",
+        ),
+        Good(
             f"""{_LAYER}
     def call(self, x):
         x = tf.image.resize(x, [8, 8], method="nearest")
@@ -375,17 +419,18 @@ def f(x):
 
     def __init__(self) -> None:
         self._calls = LoopsUnderGradients[ApiCall]()
+        self._first: dict[Location | None, Location] = {}  # of the layers of a model, by what Keras calls
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case HoldLayer(untrained=True, location=location):
-                if is_behind_layers(location):
-                    yield self._enlarging(location)
+            case HoldLayer(untrained=places):
+                if behind := [place for place, is_behind in places if is_behind or is_behind_layers(place)]:
+                    yield self._enlarging(*behind)
                 return
-            case ApiCall(arguments=arguments) if UNTRAINED in arguments:
-                trained = event.context.trained is Trained.LAYER and is_behind_layers(event.location)
-                if trained and event.context.keras is Tracing.KERAS_2:
-                    yield self._enlarging(event.location)
+            case ApiCall(arguments=arguments, trail=trail) if UNTRAINED in arguments:
+                of_keras = _is_of_call(event) and event.context.keras is Tracing.KERAS_2
+                if of_keras and is_behind_layers(event.location, trail):
+                    yield self._enlarging(self._first_of(event), event.location)
                 return
             case ApiCall(api=api) if api in GRADIENTS:
                 pairs = self._calls.gradient(event)
@@ -421,11 +466,20 @@ def f(x):
         fact = fact_of(call, self.tensorflow)
         return case_of(fact, call.arguments) if fact is not None else None
 
-    def _enlarging(self, location: Location) -> Draft:
-        """A layer of Keras 2 that enlarges pictures, and is trained through."""
+    def _first_of(self, call: ApiCall) -> Location:
+        """Where the first layer stands of those that the same method of Keras leads to."""
+        trail = call.trail
+        while trail is not None and trail.parent is not None:
+            trail = trail.parent
+        return self._first.setdefault(None if trail is None else trail.location, call.location)
+
+    def _enlarging(self, location: Location, *others: Location) -> Draft:
+        """Layers of Keras 2 that enlarge pictures, and are trained through."""
         why = f"Keras 2 resizes to the nearest pixel; {lacking((_NEAREST,), self.tensorflow)}"
         message = f"the gradient of `{brief(location.node)}` does not compile: {why}"
-        return Draft(message, Effect.FAILS, BILINEAR, location, on_tpu=TpuOutcome.OK)
+        notes = tuple(DraftNote(each, "so does this one") for each in dict.fromkeys(others) if each != location)
+        draft = Draft(message, Effect.FAILS, BILINEAR, location, notes, on_tpu=TpuOutcome.OK)
+        return replace(draft, told=Told.NOT_FOR_TPU_ALONE)
 
     def _draft(self, call: ApiCall, *notes: DraftNote) -> Draft:
         case = self._case(call)
@@ -441,6 +495,16 @@ def f(x):
         there = tpu.of_call(case.call) if case is not None else None
         on_its_own = there.gradient.outcome if there is not None and there.gradient is not None else None
         return Draft(message, Effect.FAILS, HELP, call.location, notes, on_tpu=on_its_own)
+
+
+def _is_of_call(event: ApiCall) -> bool:
+    """Whether Keras trains what the `call` of a layer or model leads to."""
+    trail = event.trail
+    while trail is not None and trail.parent is not None:
+        trail = trail.parent
+    return event.context.trained is Trained.LAYER or (
+        event.context.by_keras and trail is not None and trail.name.endswith("call")
+    )
 
 
 def _on_tpu(case: Case) -> OnTpu | None:

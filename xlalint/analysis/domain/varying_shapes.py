@@ -40,6 +40,9 @@ LAST: Final = "last batch"
 RESIZED: Final = "resized"
 # No variation of a shape: a layer that a symbolic tensor comes from, which Keras compiles no model with.
 LAYER: Final = "layer"
+# .. nor this: there are weights before it in a model of Keras 2, so that a gradient is taken through what follows.
+BEHIND: Final = "behind weights"
+OF_LAYERS: Final = (LAYER, BEHIND)
 # .. nor this: another piece of the same length each time.
 WINDOW: Final = "window"
 # .. nor this: as many elements as fill whole batches, `x[:n // size * size]`.
@@ -71,7 +74,9 @@ OF_RECORD: Final = "of a record"
 # one result from another, and of what the function joins to it.
 FED_BACK: Final = "fed back"
 # What makes a list longer or shorter, and the first dimension of what is made of it.
-_OF_NO_SIZE: Final = frozenset((LAYER, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, OF_RECORD, FED_BACK, "batch", "counter"))
+_OF_NO_SIZE: Final = frozenset(
+    (*OF_LAYERS, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, OF_RECORD, FED_BACK, "batch", "counter")
+)
 # The detail of what is joined to what it is assigned to, and gets longer each time: `x = np.append(x, row)`.
 ITSELF: Final = "itself"
 LENGTHS: Final = frozenset((FILLED, GROWN, MASKED, "sized"))
@@ -230,7 +235,7 @@ def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tu
     """What remains of its arguments' variations in the result of a function. Parts that are joined again make what was
     split, as if one end were left out."""
     last = name.rpartition(".")[2]
-    layers = tuple(variation for variation in varies if variation.kind == LAYER)  # whatever shape it has
+    layers = tuple(variation for variation in varies if variation.kind in OF_LAYERS)  # of any shape
     if not varies or last in _RESHAPING:
         return layers
     varies = tuple(variation for variation in varies if variation.kind not in (ROWS, OF_SHAPE))  # see `host_sizes`

@@ -49,7 +49,7 @@ from ..library.datasets import ROWS_OF_STEPS, is_dataset
 from ..library.host_shapes import shaped
 from ..library.host_sizes import row_parameters, sized
 from ..library.keras_classes import backends_of, runs_on_host, takes_others
-from ..library.refusing_layers import after_own_layer
+from ..library.refusing_layers import after_own_layer, behind_weights
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
@@ -243,6 +243,8 @@ class Calls(Interpreter):
         report_eager_object(self, frame, owner, arguments, node)
         bound, nodes = arguments.by_name()
         result = api.call_object(owner, bound, Location(frame.unit, node))
+        if frame.context.kind in NOT_TRACED and self.keras_version(frame.module) == 2:
+            result = behind_weights(owner.api, bound.values(), result)
         self.report_call(frame, f"{owner.api}.__call__", dict(owner.options) | bound, nodes, result, node, owner)
         return result
 
@@ -328,7 +330,9 @@ class Calls(Interpreter):
                             arguments = _first_converted(arguments)
                         elif frame.context.kind not in NOT_TRACED:
                             arguments = arguments.with_tensors()
-                    return after_own_layer(passed, self.invoke(frame, value, arguments, node))
+                    result = after_own_layer(passed, self.invoke(frame, value, arguments, node))
+                    is_symbolic = frame.context.kind in NOT_TRACED and self.keras_version(frame.module) == 2
+                    return behind_weights(owner.cls.name, passed, result) if is_symbolic else result
                 if arguments.positional and isinstance(given := arguments.positional[0], Unknown):
                     self.confirm_tensor(frame, given)
                 base = next(base for base in owner.cls.external_bases if api.is_keras(base, kind))

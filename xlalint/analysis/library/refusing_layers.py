@@ -11,9 +11,9 @@ from functools import cache
 from typing import Any, Final
 
 from ...facts import tables
-from ..domain.kinds import united
-from ..domain.values import ApiObject, Creation, Sequence, Static, Value, Variation
-from ..domain.varying_shapes import LAYER, variations_of, varied
+from ..domain.kinds import leaves, united
+from ..domain.values import ApiObject, Creation, Sequence, Static, Structure, Tensor, Value, Variation
+from ..domain.varying_shapes import BEHIND, LAYER, OF_LAYERS, variations_of, varied
 from ..files.unit import Location
 from .first_axes import of_rows
 
@@ -36,6 +36,32 @@ UNTRAINED: Final = "untrained"
 """The option of a layer that Keras 2 computes by an operation whose gradient has no kernel for CPU and GPU."""
 _UNTRAINED: Final = ((UNTRAINED, Static(True)),)
 ENLARGING: Final = "keras.layers.UpSampling2D"
+_IS_BEHIND: Final = (BEHIND, Static(True))
+WITHOUT_WEIGHTS: Final = frozenset(
+    (
+        "Activation",
+        "Add",
+        "AveragePooling2D",
+        "Concatenate",
+        "Cropping2D",
+        "Dropout",
+        "GaussianNoise",
+        "Input",
+        "InputLayer",
+        "Lambda",
+        "LeakyReLU",
+        "MaxPooling2D",
+        "Permute",
+        "ReLU",
+        "Rescaling",
+        "Reshape",
+        "Resizing",
+        "UpSampling2D",
+        "ZeroPadding2D",
+    )
+)
+"""Layers without weights: no gradient is taken through what only these stand before."""
+_SYMBOLIC: Final = "`keras.Input` returns data"
 _NEAREST: Final = (None, Static("nearest"))
 
 
@@ -68,6 +94,11 @@ def is_untrained(layer: ApiObject) -> bool:
     return (UNTRAINED, Static(True)) in layer.options
 
 
+def is_behind(layer: ApiObject) -> bool:
+    """Whether a layer that Keras 2 computes so is known to stand behind weights in its model."""
+    return _IS_BEHIND in layer.options
+
+
 @cache
 def _names() -> frozenset[str]:
     return frozenset(tables.refused_names())
@@ -89,6 +120,8 @@ def after_layer(owner: ApiObject, arguments: Mapping[str, Value], result: Value,
     """What the call of a layer, or of layers one after the other, returns: computed with these, and with what its
     arguments were."""
     found = _layers_before(arguments.values())
+    if is_untrained(owner) and any(each.kind == BEHIND for each in found):
+        found = united(found, (Variation(BEHIND, location, detail=owner.api),))
     if _is_remembered(owner):
         found = united(found, (Variation(LAYER, location, detail=owner.api),))
     elif owner.api in ("keras.Model", "keras.Sequential"):
@@ -96,6 +129,19 @@ def after_layer(owner: ApiObject, arguments: Mapping[str, Value], result: Value,
         found = united(found, tuple(Variation(LAYER, it.made.location, detail=it.api) for it in refused if it.made))
         found = united(found, of_rows(next(iter(arguments.values()), None)))  # a model leaves out no example
     return varied(result, found)
+
+
+def behind_weights(layer: str, passed: Iterable[Value], result: Value) -> Value:
+    """What a layer with weights makes of a symbolic input of a model, of whatever class it is."""
+    if layer.rpartition(".")[2] in WITHOUT_WEIGHTS:
+        return result
+    inputs = tuple(
+        Variation(BEHIND, leaf.origin.location)
+        for value in passed
+        for leaf in leaves(value)
+        if isinstance(leaf, Tensor | Structure) and leaf.origin is not None and leaf.origin.what == _SYMBOLIC
+    )
+    return varied(result, united(variations_of(result), inputs[:1]))
 
 
 def _is_remembered(layer: ApiObject) -> bool:
@@ -111,16 +157,23 @@ def after_own_layer(arguments: Iterable[Value], result: Value) -> Value:
 def _layers_before(arguments: Iterable[Value]) -> tuple[Variation, ...]:
     found: tuple[Variation, ...] = ()
     for value in arguments:
-        found = united(found, tuple(each for each in variations_of(value) if each.kind == LAYER))
+        found = united(found, tuple(each for each in variations_of(value) if each.kind in OF_LAYERS))
     return found
 
 
 def layers_of(outputs: Value | None, inputs: Value | None) -> tuple[ApiObject, ...]:
     """The layers that outputs were computed with, from inputs on."""
     before = variations_of(inputs)
-    found = (each for each in variations_of(outputs) if each.kind == LAYER and each not in before)
+    made = [each for each in variations_of(outputs) if each not in before]
+    behind = {each.location for each in made if each.kind == BEHIND and each.detail}
     return tuple(
-        ApiObject(each.detail, made=Creation(each.location), options=_options_of(each.detail)) for each in found
+        ApiObject(
+            each.detail,
+            made=Creation(each.location),
+            options=_options_of(each.detail) + ((_IS_BEHIND,) if each.location in behind else ()),
+        )
+        for each in made
+        if each.kind == LAYER
     )
 
 

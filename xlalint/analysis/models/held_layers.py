@@ -15,7 +15,7 @@ from ..interpreter.events import HoldLayer
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
-from ..library.refusing_layers import held, is_refused, is_run_by_cudnn, is_untrained
+from ..library.refusing_layers import ENLARGING, held, is_behind, is_refused, is_run_by_cudnn, is_untrained
 from ..library.strategies import is_tpu, making_of
 from ..program.definitions import all_methods
 from ..program.signs import Shows
@@ -37,10 +37,20 @@ def report_held(interpreter: Interpreter, frame: Frame, model: Value, how: Compi
         case Instance() if keras_3 and model.cls.is_keras("model"):
             # A TPU compiles all that the steps call, and nothing else.
             found = (it for it in _of_object(model, _DEEP, called=_on_tpu(frame, model)) if _keeps_off(it))
+        case Instance() if model.cls.is_keras("model"):
+            found = filter(is_untrained, _of_object(model, _DEEP, called=True))
+    untrained: dict[Location, bool] = {}
     for layer in found:
-        if layer.made is not None:
-            how_run = is_run_by_cudnn(layer) and keras_3, is_untrained(layer) and not keras_3
-            frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api, *how_run))
+        if layer.made is None:
+            continue
+        if is_untrained(layer) and not keras_3:
+            untrained[layer.made.location] = is_behind(layer) or untrained.get(layer.made.location, False)
+        else:
+            how_run = is_run_by_cudnn(layer) and keras_3
+            frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api, how_run, ()))
+    if untrained:
+        places = tuple(untrained.items())
+        frame.summary.events.append(HoldLayer(places[0][0], context, None, False, ENLARGING, False, places))
 
 
 def keeps_off(model: Value) -> bool:
