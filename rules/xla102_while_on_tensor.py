@@ -21,7 +21,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
     (x,) = tf.while_loop(lambda x: tf.reduce_sum(tf.abs(x)) < 50.0, lambda x: (x * 1.5,), (x,), maximum_iterations=20)
 
 ## Not flagged
-Python counters, and with AutoGraph loops whose end is known from shapes (`while i < tf.shape(x)[0]`).
+Python counters, and with AutoGraph loops whose end is known from shapes (`while i < tf.shape(x)[0]`). Of a gradient:
+loops that leave only what is compared, made integers or used for positions.
 
 ## Fix safety
 Usually the rewrite is shown only: `LIMIT` stands for a number of iterations that is always enough, which only you know.
@@ -42,7 +43,8 @@ from xlalint.fixes.loops import while_loop
 from xlalint.linter.rule import ApiCall, Bad, Breaks, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 
 from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
-from ._gradients import GRADIENTS, LoopsUnderGradients, keeps_values, note_of
+from ._flows import reaches_gradient
+from ._gradients import GRADIENTS, LoopsUnderGradients, has_floats, keeps_values, note_of
 from ._jax import tested
 
 STEPS = "XLA needs a fixed number of iterations to store the intermediate values, so compiling fails"
@@ -251,6 +253,21 @@ def f(x):
         tape.watch(x)
         i, y = tf.constant(0), x
         while i < 3:
+            y = y * x
+            i += 1
+        y = x * tf.cast(y > 0.5, tf.float32)
+    return tape.gradient(y, x)
+""",
+            why="no gradient goes through a comparison",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        i, y = tf.constant(0), x
+        while i < 3:
             y = y + x
             i += 1
     return tape.gradient(y, x)
@@ -368,11 +385,17 @@ print(shrink(tf.ones([4]) * 8.0))
 
 def _without_gradient(pairs: Iterator[tuple[LoopWhile, ApiCall]]) -> Iterator[Draft]:
     for loop, gradient in pairs:
-        if not keeps_values(loop.statement, loop.names):
+        whole = frozenset(name for name, value in loop.names.items() if not has_floats(value))
+        if not keeps_values(loop.statement, loop.names) or not _is_read(loop, whole):
             continue
         message = f"gradient through a `while`: {STEPS}"
         rewrite = while_loop(loop.location.at(loop.statement), loop.test, loop.names)
         yield Draft(message, Effect.FAILS, None, loop.location, (note_of(gradient),), rewrite=rewrite)
+
+
+def _is_read(loop: LoopWhile, whole: frozenset[str]) -> bool:
+    """Whether a gradient may go through what a loop leaves in its names, but for these."""
+    return reaches_gradient(loop.location.at(loop.statement), loop.trail, whole=whole)
 
 
 def _outcome(event: LoopWhile, tensor: Tensor) -> tuple[Effect, str] | None:

@@ -10,8 +10,10 @@ reports the same for a `while` statement.
 Measured with TensorFlow 2.21 on a CPU. The loop itself compiles once. Its gradient fails with "XLA compilation requires
 a fixed tensor list size": without a bound on the iterations, the intermediate values have no static size. With
 `maximum_iterations` the gradient compiles; if the bound is the value of a tensor, once for every value. A gradient that
-needs no intermediate values (`a + 1.0` in the body) compiles without a bound. `fit` of a model that is compiled with
-`jit_compile=True` (Keras 3.15) fails alike, for a loop in the loss and for one in a layer that is trained.
+needs no intermediate values (`a + 1.0` in the body) compiles without a bound. So does a loop whose result goes through
+a comparison, `tf.argmax`, `tf.round`, `tf.zeros_like` or a cast to integers only; through `tf.sign` it fails. `fit` of
+a model that is compiled with `jit_compile=True` (Keras 3.15) fails alike, for a loop in the loss and for one in a layer
+that is trained.
 
 ## Example
     y = tf.while_loop(lambda a: tf.reduce_sum(a) < 50.0, lambda a: (a * a,), (x,))[0]
@@ -24,6 +26,7 @@ Or wrap a loop that is not trained in `tf.stop_gradient`.
 
 ## Not flagged
 - Loops without a gradient, loops over integers and booleans, `back_prop=False`, and results in `tf.stop_gradient`.
+- Loops whose results are only compared, made integers or used for positions: no gradient goes through these.
 - Loops in a loss that read the labels alone.
 - `tf.scan`, `tf.map_fn` and `tf.foldl`, whose length is static.
 
@@ -37,12 +40,13 @@ Shown only: a bound that is too low ends the loop early.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import NONE, Static
+from xlalint.analysis.domain.values import NONE, Sequence, Static
 from xlalint.analysis.interpreter.contexts import Trained
 from xlalint.analysis.interpreter.events import Event
 from xlalint.linter.rule import ApiCall, Bad, Breaks, Draft, Effect, Fails, Good, Rule, Runs, Severity
 from xlalint.syntax import nodes as cst
 
+from ._flows import reaches_gradient
 from ._gradients import GRADIENTS, LoopsUnderGradients, has_floats, is_stopped, note_of, runs_weights
 
 LOOP = "tf.while_loop"
@@ -116,6 +120,24 @@ def train(x):
 for number in range(20):
     train(tf.fill([4], number + 2.0))
 """
+NEAREST = """
+def nearest(boxes, true):
+    return {loop}[1]
+
+@tf.function(jit_compile=True)
+def f(boxes, true):
+    with tf.GradientTape() as tape:
+        tape.watch(boxes)
+        best = nearest(boxes, true)
+        {used}
+        loss = tf.reduce_sum(boxes * best[:, tf.newaxis])
+    return tape.gradient(loss, boxes)
+"""
+OVER_BOXES = """tf.while_loop(
+        lambda i, best: i < tf.shape(true)[0],
+        lambda i, best: (i + 1, tf.maximum(best, tf.reduce_sum(boxes * true[i], -1))),
+        (0, tf.zeros(tf.shape(boxes)[:1])),
+    )"""
 SQUARED = "tf.while_loop(lambda a: tf.reduce_sum(a) < 50.0, lambda a: (a * a + tf.abs(weight) + 1.0,), (x,))"
 HELP = "pass maximum_iterations=LIMIT, a Python number that is always enough, or use tf.stop_gradient(..)"
 
@@ -194,6 +216,14 @@ def f(x):
             effect=Effect.FAILS,
         ),
         Bad(
+            NEAREST.format(loop=OVER_BOXES, used="best = tf.sign(best - 0.5)"),
+            [OVER_BOXES],
+            NO_LIST_SIZE,
+            inputs=("f32[5, 4]", "f32[3, 4]"),
+            effect=Effect.FAILS,
+            why="TensorFlow has a gradient of `tf.sign`, of zeros",
+        ),
+        Bad(
             FIT.format(loop=OF_PREDICTIONS),
             [OF_PREDICTIONS],
             Breaks("fixed tensor list size"),
@@ -228,6 +258,16 @@ def f(x):
         ),
     )
     good = (
+        Good(
+            NEAREST.format(loop=OVER_BOXES, used="best = tf.cast(best < 0.5, tf.float32)"),
+            inputs=("f32[5, 4]", "f32[3, 4]"),
+            why="no gradient goes through a comparison",
+        ),
+        Good(
+            NEAREST.format(loop=OVER_BOXES, used="best = tf.gather(boxes, tf.argmax(best))[:1]"),
+            inputs=("f32[5, 4]", "f32[3, 4]"),
+            why="nor through a position",
+        ),
         Good(
             EAGER.format(before=f"x = {SQUARED}[0]", inside="[x]"),
             Runs(),
@@ -337,7 +377,7 @@ print(tape.gradient(y, x))
             case ApiCall(arguments=arguments) if arguments.get("maximum_iterations", NONE) == NONE:
                 if arguments.get("back_prop") == Static(False) or not has_floats(arguments.get("loop_vars", NONE)):
                     return
-                if is_stopped(event):
+                if is_stopped(event) or not reaches_gradient(event.location, event.trail, _apart(event)):
                     return
                 if (severity := _by_keras(event)) is not None:
                     yield Draft(TRAINED, Effect.FAILS, HELP, at_most=severity)
@@ -346,6 +386,15 @@ print(tape.gradient(y, x))
                 return
         for loop, gradient in found:
             yield Draft(MESSAGE, Effect.FAILS, HELP, loop.location, (note_of(gradient),))
+
+
+def _apart(loop: ApiCall) -> frozenset[int]:
+    """Where no floating-point values stand in what a loop returns."""
+    match loop.arguments.get("loop_vars"):
+        case Sequence(items=tuple(items)):
+            return frozenset(at for at, item in enumerate(items) if not has_floats(item))
+        case _:
+            return frozenset()
 
 
 def _by_keras(loop: ApiCall) -> Severity | None:
