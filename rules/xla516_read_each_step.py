@@ -26,6 +26,12 @@ traces again for a size that it has met. Of a model with two small `Dense` layer
 50 ms, one of `predict_on_batch` 0.6 ms, and one of a `tf.function` that calls the model 0.4 ms: `predict` builds a
 pipeline each time.
 
+`fit` itself makes numbers of the logs, counted over 50 steps on TensorFlow: Keras 3.15 in each step, whatever `verbose`
+and the callbacks are; with `steps_per_execution=10` in each tenth. Keras 2 (tf_keras 2.21) does so in each step if
+`verbose` is 1, as by default, or a callback has `on_train_batch_begin` or `on_train_batch_end`, even one that reads no
+logs; with `verbose=2` or 0 and no such callback once an epoch. `TensorBoard(update_freq="batch")` adds no reads to
+these, and `ModelCheckpoint(save_freq=10)` those of the weights that it saves.
+
 Not measured, for lack of a TPU: the host passes steps to a device without waiting for their results. A read waits for
 the step that computes the value, so the device has nothing to do until the host has passed it the next one.
 
@@ -48,7 +54,8 @@ the step that computes the value, so the device has nothing to do until the host
 - Information only: loops that need the value to go on, such as an agent that acts in its environment, functions
   without a known caller, loops that write nothing but summaries, which the program may record less often, and loops
   that train nothing and do more with what they read than to print it: they may collect results.
-- Lengths and shapes, which are known without the device, and the `logs` of callbacks, which Keras reads anyway.
+- Lengths and shapes, which are known without the device, and the `logs` of callbacks, which Keras reads anyway: only
+  `compile(steps_per_execution=100)` makes it do so less often.
 - `Progbar.update(number, [("loss", loss)])` of Keras, which shows what it is passed at most 20 times a second
   (measured), and `logging.debug`, which is mostly off.
 
