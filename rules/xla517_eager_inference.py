@@ -21,11 +21,12 @@ step once for each shape, but builds a pipeline for each call.
         save(batch)
 
 ## Not flagged
-- Calls under a condition, but for one that passes over some elements with `continue`, or in a loop that trains: those
-  belong to XLA506 and XLA516.
+- Calls under a condition that may come out differently for each element, unless both of its sides call, or it passes
+  over some elements with `continue`. Calls in a loop that trains belong to XLA506 and XLA516.
 - Loops that are written to run a few times, and `predict` in a loop over models.
 - `predict_on_batch`, and models that become part of another one, `keras.Model(inputs, outputs)`.
-- Information only: `while` loops, such as over the frames of a camera, and loops that need each result to go on.
+- Information only: `while` loops, such as over the frames of a camera, loops that need each result to go on, and calls
+  under a condition that the loop does not change: `if kind == "keras"`, where `kind` is a parameter or a setting.
 
 ## Fix safety
 There is no fix: the inputs have to be put into batches, or the call into a `tf.function`.
@@ -183,6 +184,44 @@ for number, x in enumerate(data):
             target="tpu",
         ),
         Bad(
+            f"""import sys
+{MODEL}
+class Runner:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def run(self, x):
+        if self.kind == "mean":
+            return tf.reduce_mean(x)
+        return model.predict(x, verbose=0)
+
+def run(runner):
+    for x in data:
+        print(runner.run(x))
+
+run(Runner(sys.argv[-1]))
+""",
+            ["data"],
+            Runs(),
+            severity=Severity.INFO,
+            target="tpu",
+            why="one kind of model, for all elements",
+        ),
+        Bad(
+            f"""{MODEL}
+for x in data:
+    if tf.reduce_sum(x) > 9.0:
+        print(model.predict(x, verbose=0))
+    else:
+        print(model.predict(-x, verbose=0))
+""",
+            ["data"],
+            Runs(),
+            severity=Severity.WARNING,
+            target="tpu",
+            why="each side predicts",
+        ),
+        Bad(
             f"""{MODEL}
 import numpy as np
 
@@ -235,6 +274,35 @@ for number, x in enumerate(data):
         ),
     )
     good = (
+        Good(
+            f"""{MODEL}
+for x in data:
+    if tf.reduce_sum(x) > 9.0:
+        print(model.predict(x, verbose=0))
+""",
+            Runs(),
+            target="tpu",
+            why="the element decides",
+        ),
+        Good(
+            f"""{MODEL}
+class Watch:
+    def __init__(self):
+        self.left = 25
+
+    def look(self, x):
+        self.left -= 1
+        if self.left < 0:
+            print(model.predict(x, verbose=0))
+
+watch = Watch()
+for x in data:
+    watch.look(x)
+""",
+            Runs(),
+            target="tpu",
+            why="the condition changes",
+        ),
         Good(
             f"""{MODEL}
 class Net(tf.keras.Model):
@@ -470,6 +538,8 @@ for x in data:
                 else:
                     what = "each iteration calls a model line by line: XLA compiles nothing of it"
                     help = "put the call into a function with `@tf.function`, or use `model.predict` for all in batches"
+                if event.unsure:
+                    what = f"if the condition around the call holds, {what}"
                 called = tuple(DraftNote(each, "called here") for each in calls[:MOST_NOTES])
                 others = tuple(DraftNote(each, OTHER_LOOP) for each in event.others[:MOST_NOTES])
                 yield Draft(

@@ -7,6 +7,7 @@ been analysed: an analysis of a function is shared by all loops that call it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -22,6 +23,7 @@ from ..record import Record, replace
 from .call_paths import with_callers
 from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
 from .shared_causes import Nest, one_for_each_cause
+from .unchanging import is_unchanging
 
 _MOST: Final = 400  # acts of a function, with what it calls
 _FEW: Final = 16  # inputs, which nobody compiles anything for
@@ -55,12 +57,13 @@ class _Around(Record, eq=False):
 
 class _Reached(Record, eq=False):
     """What is done, and what stands around it from the outside in; `own` of that in the function that is looked at,
-    where it, or the call that leads to it, is at `at`."""
+    where it, or the call that leads to it, is at `at`; `by`: the function that does it itself."""
 
     done: Done
     around: tuple[_Around, ...]
     own: int
     at: Location
+    by: Function | None
 
     @property
     def loop(self) -> int:
@@ -162,19 +165,26 @@ def _event(
     loop = key[-1].node
     steps = [each for each in direct if each.done.act is Act.STEP]
     trained = bool(steps)
-    calls = [
+    asked = [
         each
         for each in direct
         if each.done.act in _CALLS
-        and all(_passes_over(condition, loop) for condition in _conditions(each, key))
         and is_of_iteration(each.at.node, loop)
         and not (_is_part_of_model(summary, each.at) or _is_given_to_layer(each.at.unit, loop))
     ]
-    themselves = {each.at for each in calls if each.done.location == each.at}
-    calls = [each for each in calls if each.done.location == each.at or each.at not in themselves]
+    always = _on_both_sides(asked)
+    doubts = {each: {one for one in _conditions(each, key) - always if not _passes_over(one, loop)} for each in asked}
+    calls = _themselves([each for each in asked if not doubts[each]])
     if not steps and not calls:  # what a function does that is called here may be many steps, and their end
         runs = (each for each in direct if each.done.act is Act.RUN and each.done.location == each.at)
         steps = [each for each in runs if is_of_iteration(each.at.node, loop)]
+    unsure = not steps and not calls
+    if unsure:  # it is done in each iteration, or in none
+        kept = partial(is_unchanging, loop=loop, outer=summary.function)
+        calls = [
+            each for each in asked if all(kept(one.node, call=each.at.node, inner=each.by) for one in doubts[each])
+        ]
+        calls = _themselves(calls)
     acts = steps or calls
     within = {each.around[: each.loop] for each in inside if each.done.act in _INTERESTING and each.loop > len(key)}
     fits = [each for each in direct if each.done.act is Act.FIT]
@@ -205,8 +215,14 @@ def _event(
         return made if places else None
     of_calls = tuple(dict.fromkeys(each.done.location for each in calls))
     places = tuple((place, reader) for place, reader in places if place not in of_calls)
-    asks = (needed, isinstance(loop, cst.While))
+    asks = (needed, isinstance(loop, cst.While), unsure)
     return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, trains, *asks)
+
+
+def _themselves(calls: Sequence[_Reached]) -> list[_Reached]:
+    """The calls of models, but what they lead to."""
+    themselves = {each.at for each in calls if each.done.location == each.at}
+    return [each for each in calls if each.done.location == each.at or each.at not in themselves]
 
 
 def _is_of_host(read: _Reached, loop: cst.CSTNode, steps: Collection[cst.CSTNode]) -> bool:
@@ -261,18 +277,18 @@ class _Acts:
             if done.act is Act.MODEL and _is_part_of_model(summary, done.location):
                 continue
             around = _told(self._around.of(done.location), summary)
-            reached.setdefault((done, around), _Reached(done, around, len(around), done.location))
+            reached.setdefault((done, around), _Reached(done, around, len(around), done.location, summary.function))
         for location, callee in summary.calls:
             around = _told(self._around.of(location), summary)
             if callee.context.kind in NOT_TRACED and callee.traced_apart is None and not callee.serves:
                 for each in self.of(callee) if not callee.context.pipeline else ():
                     whole = (*around, *each.around)
                     if len(reached) < _MOST:
-                        made = _Reached(each.done, whole, len(around), location)
+                        made = _Reached(each.done, whole, len(around), location, each.by)
                         reached.setdefault((each.done, whole), made)
             elif (act := self._act_of(callee)) is not None:
                 done = Done(act, location)
-                reached.setdefault((done, around), _Reached(done, around, len(around), location))
+                reached.setdefault((done, around), _Reached(done, around, len(around), location, summary.function))
         self._entered.discard(summary)
         self._found[summary] = tuple(reached.values())
         return self._found[summary]

@@ -45,5 +45,6 @@ def _together(event: LoopOfCalls, inner: Iterable[LoopOfCalls]) -> LoopOfCalls:
             reads=tuple(dict.fromkeys((*event.reads, *one.reads))),
             needed=event.needed and one.needed,
             open=event.open and one.open,
+            unsure=event.unsure and one.unsure,
         )
     return event

@@ -109,7 +109,8 @@ class AssignEachStep(Setup):
 class LoopOfCalls(Setup):
     """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`; place: as above.
     `calls`: the places; `trains`: Keras is also passed what it predicted, to train on; `reads`, `needed`: as above;
-    `open`: nobody knows how often it runs (`while`); `others`: loops that run the same calls."""
+    `open`: nobody knows how often it runs (`while`); `unsure`: a condition that the loop does not change decides
+    whether it does so at all; `others`: loops that run the same calls."""
 
     calls: tuple[Location, ...]
     reads: tuple[tuple[Location, str], ...]
@@ -117,12 +118,13 @@ class LoopOfCalls(Setup):
     trains: bool
     needed: bool
     open: bool
+    unsure: bool
     others: tuple[Location, ...] = ()
 
     @property
     def is_quiet(self) -> bool:
         """Whether it is worth no more than information."""
-        return self.needed or self.open or self.context.kind is ContextKind.OPEN
+        return self.needed or self.open or self.unsure or self.context.kind is ContextKind.OPEN
 
 
 class ShareVariable(Event):
