@@ -7,6 +7,7 @@ Reports calls that were measured to fail:
 - tensors for arguments that the library reads as Python numbers (`tf.stack(.., axis=t)`)
 - a tensor in the shape of a Keras initializer that computes with its sizes (`GlorotUniform()([tf.shape(x)[0], 8])`)
 - data for arguments that must be compile-time constants (`tf.signal.frame(x, n, 4)`)
+- numbers for the shape that `tf.reshape`, `tf.fill` and `tf.constant` take (`tf.reshape(x, -1)`)
 - a few calls that can be traced but break the compiler
 
 ## What XLA does
@@ -15,6 +16,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 - The first two groups fail in every `tf.function`, with and without AutoGraph. The library needs the truth value or the
   number of a symbolic tensor ("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed", "'SymbolicTensor'
   object cannot be interpreted as an integer").
+- A number for a shape works eagerly with these three; in a trace a shape has rank 1 ("Shape must be rank 1 but is rank
+  0", "'int' object is not iterable"). `tf.zeros` and `keras.ops.reshape` take a number there, too.
 - The length or step of frames in `tf.signal.frame`, `tf.signal.stft` and `keras.ops.extract_sequences`, and the axes of
   `swapaxes`, "must be a compile-time constant". (Other sizes from data recompile for each value: XLA205.) The layers
   `RandomHeight`, `RandomWidth` and `RandomElasticTransform` draw such a size themselves in training.
@@ -34,9 +37,9 @@ Host code, arguments that are Python numbers or constants, and tensors that may 
 not reported either, although frames of such a length fail, too.
 
 ## Fix safety
-`unsafe`, and each fix says where it differs: `isin`, `kron` and `inner` become TensorFlow operations, for tensors of
-one dtype. `tf.random.shuffle` becomes a shuffle in another order, and `tf.linalg.tridiagonal_solve` one without
-pivoting. Other calls have no fix.
+`safe` for the number of a shape, which becomes a list. Otherwise `unsafe`, and each fix says where it differs: `isin`,
+`kron` and `inner` become TensorFlow operations, for tensors of one dtype. `tf.random.shuffle` becomes a shuffle in
+another order, and `tf.linalg.tridiagonal_solve` one without pivoting. Other calls have no fix.
 
 ## References
 - https://keras.io/api/ops/numpy/
@@ -62,6 +65,7 @@ from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule,
 
 from ._kernels import TENSOR, case_of, event_name, fact_of, help_for, names_where
 from ._names import names
+from ._number_shapes import AS_LIST, NUMBER_SHAPES, RANK_0, in_list, is_number
 
 # What an error says that comes from tracing as such, and not from arguments that do not fit each other.
 SYMBOLIC = re.compile(r"symbolic `?tf\.Tensor|SymbolicTensor|symbolic Tensor")
@@ -164,11 +168,45 @@ class UncompilableCall(Rule):
     handles = (ApiCall,)
     apis = (
         names_where(lambda fact: any(map(eager_only, fact.cases)))
+        | NUMBER_SHAPES.keys()
         | BREAKING.keys()
         | constant_parameters().keys()
         | SCALED
     )
     bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.reshape(x, -1) + tf.fill(6, 1.0)
+""",
+            ["tf.reshape(x, -1)", "tf.fill(6, 1.0)"],
+            Fails("Shape must be rank 1 but is rank 0"),
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.reshape(x, [-1]) + tf.fill([6], 1.0)
+""",
+            safety=Safety.SAFE,
+            inputs=("f32[2,3]",),
+        ),
+        Bad(
+            """
+@tf.function
+def f(x):
+    return x + tf.constant(1.0, shape=4)
+""",
+            ["tf.constant(1.0, shape=4)"],
+            None,
+            safety=Safety.SAFE,
+            why="a plain `tf.function` fails, too",
+            fixed="""
+@tf.function
+def f(x):
+    return x + tf.constant(1.0, shape=[4])
+""",
+            severity=Severity.WARNING,
+        ),
         Bad(
             """
 @tf.function(jit_compile=True)
@@ -439,6 +477,9 @@ def f(x):
                 told = listed([f"`{name}`" for name in data])
                 notes = origin_note(next(iter(data.values())).origin, event)
                 yield Draft(f"`{brief(node)}`: {told} {CONSTANT}, but depends on data", Effect.FAILS, notes=notes)
+            case ApiCall(api=api, node=node) if api in NUMBER_SHAPES and is_number(event):
+                rewrite = partial(in_list, event)
+                yield Draft(f"`{brief(node)}`: {RANK_0}", Effect.FAILS, AS_LIST, at_most=_most(event), rewrite=rewrite)
             case ApiCall(api=api, arguments=arguments, node=node) if api in SCALED:
                 if sized_by_a_tensor(arguments):
                     text = f"`{brief(node)}`: a tensor in the shape {EAGER_ONLY}"

@@ -55,6 +55,11 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         _TRUTH,
     ),
     Pattern(
+        wording(r"Shape must be rank 1 but is rank 0 for '\{\{node (?:\w+/)*(?:Fill|Reshape)(?:_\d+)?\}\}"),
+        "The shape is a single number, which eager execution takes. In a trace a shape has rank 1: write it as a list.",
+        (candidate("XLA411", "a number is the shape", "call reshape|call fill|call constant|any"),),
+    ),
+    Pattern(
         wording(r"condition of if statement expected to be `tf\.bool` scalar, got (?P<tensor>[^;\n]*)"),
         "AutoGraph converts this `if` to a conditional in the graph, which needs a boolean scalar, not a number.",
         (candidate("XLA101", "an `if` on a tensor"),),
