@@ -2,9 +2,10 @@
 
 ## What it does
 Reports calls of an object of a Keras loss (`tf.keras.losses.MeanSquaredError()`) that was made without `reduction`, in
-a step of the program's own that a strategy runs, or in a model's own `train_step` under a strategy, if Keras 2 runs
-the program. Where the version of Keras is not known, and where the target is a TPU and the program has no strategy yet,
-that is information.
+a step of the program's own that a strategy runs, or in a model's own `train_step` or `call` under a strategy, if Keras
+2 runs the program. In layers and losses of the program's own, of which nobody knows the model, that is information.
+Where the version of Keras is not known, and where the target is a TPU and the program has no strategy yet, that is
+information.
 
 ## What XLA does
 The step never comes to XLA: it fails during tracing. Measured with TensorFlow 2.21, Keras 3.15 and tf_keras 2.21, a
@@ -15,9 +16,10 @@ The step never comes to XLA: it fails during tracing. Measured with TensorFlow 2
 | the default, `"sum_over_batch_size"` | `ValueError` | divides by the number of replicas |
 | `"sum"`, `"none"` | works | works |
 
-The error says "Please use `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE` for loss reduction".
-The same for classes that derive from `tf.keras.losses.Loss`, for objects made in the scope or outside of it, and for
-calls in the scope itself. What `compile` is passed, Keras reduces as it has to.
+The error says "Please use `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE` for loss reduction". The
+same for classes that derive from `tf.keras.losses.Loss`, for objects made in the scope or outside of it, for calls in
+the scope itself, and for those in the `call` of a layer (`self.add_loss(..)`) or of another loss that `fit` runs. What
+`compile` is passed, Keras reduces as it has to.
 
 ## Example
     loss_of = tf.keras.losses.MeanSquaredError()
@@ -177,6 +179,22 @@ net.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=4)
             why=_NO_RUN,
         ),
         Bad(
+            """
+class Halved(tf.keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        return 0.5 * tf.keras.losses.MeanSquaredError()(y_true, y_pred)
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", Halved())
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=4)
+""",
+            ["tf.keras.losses.MeanSquaredError()(y_true, y_pred)"],
+            Runs(),
+            severity=Severity.INFO,
+            target="tpu",
+            why="in a loss that Keras calls",
+        ),
+        Bad(
             _own_loss('name="wasserstein"'),
             ["self.loss_of(y, self(x))"],
             Runs(),
@@ -264,15 +282,16 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=4)
                 self._models.append(event)
             case Program(steps=steps, taped=taped):
                 calls = [step for step in steps if _reduces(step)]
-                if taped is not None and not any(is_strategy(step.result) for step in steps):
-                    yield from _to_come(calls)
+                if not any(is_strategy(step.result) for step in steps):
+                    yield from _to_come([call for call in calls if taped is not None or call.context.by_keras])
                 own = {method.node for model in self._models for method in all_methods(model.cls)}
                 for call in calls:
                     strategy = strategy_in(call.context.scope)
                     if strategy is not None and call.context.in_replica:
                         yield from _told(call, f"`{name_of(strategy)}` runs this step", sure=call.keras == 2)
-                    elif call.context.by_keras and call.location.unit.function_around(call.node) in own:
-                        yield from _told(call, "Keras runs this step under a strategy", sure=call.keras == 2)
+                    elif call.context.by_keras and self._models:
+                        inside = call.location.unit.function_around(call.node) in own
+                        yield from _told(call, "Keras runs this under a strategy", sure=inside and call.keras == 2)
 
 
 def _reduces(step: SetupCall) -> bool:
