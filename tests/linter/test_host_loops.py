@@ -176,6 +176,38 @@ def test_a_loop_has_one_finding_for_all_that_call_it(tmp_path: Path) -> None:
     assert len(one.notes) == 2
 
 
+INNER: Final = """\
+for x, y in data:
+    for _ in range({times}):
+        inner = step(x, y)
+        {within}
+    loss = step(x, y)
+    {behind}
+"""
+
+
+@pytest.mark.parametrize(
+    ("within", "behind", "lines"),
+    [
+        ("pass", "print(float(loss))", [0]),
+        ("pass", "print(float(inner))", [0]),
+        ("losses.append(float(inner))", "print(float(loss))", [0, 1]),
+        ("losses.append(float(inner))", "pass", [1]),
+        ("pass", "pass", []),
+    ],
+)
+def test_a_step_around_a_loop_of_steps(tmp_path: Path, within: str, behind: str, lines: list[int]) -> None:
+    text = SETUP + "@tf.function\n" + STEP
+    first = text.count("\n") + 1
+    loops = INNER.format(times="len(values)", within=within, behind=behind)
+    assert [one.span.line - first for one in found(tmp_path, text + loops, "XLA516")] == lines
+
+
+def test_what_is_read_once_an_epoch_is_not(tmp_path: Path) -> None:
+    epochs = "for epoch in range(9):\n" + indent(LOOP, "    ") + "    print(float(loss))\n"
+    assert found(tmp_path, SETUP + "@tf.function\n" + STEP + epochs, "XLA516") == []
+
+
 SHOWN: Final = "    print(model(x).numpy())\n"
 
 

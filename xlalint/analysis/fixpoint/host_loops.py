@@ -191,7 +191,7 @@ def _event(
     predicts = not steps and all(each.done.act is Act.PREDICT for each in calls)
     trains = predicts and trains_on_answers(loop, {one.at.node for one in calls}, {one.at.node for one in fits})
     nested = [one for one in inside if one.done.act in _TRAIN and one not in steps and not (trains and one in fits)]
-    if not acts or _is_left_at_once(loop) or nested:
+    if not acts or _is_left_at_once(loop) or (nested and not trained):
         return None
     called = {act.at.node for act in acts}
     reads = [
