@@ -234,6 +234,19 @@ def f(x):
             effect=Effect.NAMED,
             why="the mean takes the dynamic axis away",
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    means = tf.reduce_mean(tf.gather(x, tf.reshape(tf.where(x[:, 0] > 0.0), [-1])), -1)
+    return tf.split(means, 2)
+""",
+            ["tf.where(x[:, 0] > 0.0)"],
+            Fails("Split op doesn't support split for the dynamic dimension"),
+            inputs=("f32[4,2]",),
+            effect=Effect.FAILS,
+            why="the mean leaves the dynamic axis",
+        ),
     )
     good = (
         Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.where(x > 0.0, x, tf.zeros_like(x))\n"),

@@ -109,8 +109,8 @@ def _reduced(call: Call, axes: Axes) -> Axes | None:
     rank = rank_of(_subject(call))
     gone = counted(named, rank)
     kept = axes - gone
-    if rank is None and len(kept) == len(gone) == 1 and (min(kept) < 0) is not (min(gone) < 0):
-        return frozenset()  # counted from both ends: most often one and the same
+    if rank is None and kept == {-1} and gone == {1}:
+        return frozenset()  # of a transposed one, counted from the other end: most often a matrix
     if call.get("keepdims", "keep_dims") == Static(True):
         return kept
     return frozenset(axis - sum(0 <= other < axis for other in gone) for axis in kept)
