@@ -108,7 +108,7 @@ class Functions(Interpreter):
                 outside.summary.calls.append((Location(outside.unit, place), summary))
                 if frame.context.kind in NOT_TRACED:
                     note_call(outside, summary, value, arguments, place, looped=frame.python_loop > 0)
-            if isinstance(value.compiled, Compilation) and self._is_compiled(value.compiled):
+            if isinstance(value.compiled, Compilation) and self._is_compiled(value.compiled, summary):
                 passed = _with_partial(value, arguments)
                 report_compiled_call(self, frame, value.compiled, passed, node, value.function.identity)
                 if not value.compiled.perhaps:
@@ -125,10 +125,11 @@ class Functions(Interpreter):
             return returned_to_host(result)
         return UNKNOWN if self.has_another_result(value.function) else result
 
-    def _is_compiled(self, how: Compilation) -> bool:
-        """Whether TensorFlow has XLA compile a function by itself; for a target, and with autoclustering, what becomes
-        a graph."""
-        graphs = self.options.target is not None or self.project.files.clusters
+    def _is_compiled(self, how: Compilation, summary: Summary) -> bool:
+        """Whether TensorFlow has XLA compile a function by itself; for a target, with autoclustering, and where it has
+        a strategy run steps that XLA compiles, what becomes a graph."""
+        steps = any(step.context.kind is ContextKind.XLA for step in summary.steps)
+        graphs = self.options.target is not None or self.project.files.clusters or steps
         if how.context.is_for_jax:
             return False
         return how.jit or (graphs and how.kind is ContextKind.GRAPH)
