@@ -286,6 +286,21 @@ for x in data:
         ),
         Good(
             f"""{MODEL}
+models = [tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)]) for _ in range(20)]
+
+def score(number, x):
+    one = models[number]
+    return one(x) if number % 2 else -one(x)
+
+for number in range(20):
+    print(score(number, tf.ones([1, 3])).numpy())
+""",
+            Runs(0),
+            target="tpu",
+            why="a loop over models",
+        ),
+        Good(
+            f"""{MODEL}
 class Watch:
     def __init__(self):
         self.left = 25

@@ -23,7 +23,7 @@ from ..record import Record, replace
 from .call_paths import with_callers
 from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
 from .shared_causes import Nest, one_for_each_cause
-from .unchanging import is_unchanging
+from .unchanging import is_chosen, is_unchanging
 
 _MOST: Final = 400  # acts of a function, with what it calls
 _FEW: Final = 16  # inputs, which nobody compiles anything for
@@ -171,6 +171,7 @@ def _event(
         if each.done.act in _CALLS
         and is_of_iteration(each.at.node, loop)
         and not (_is_part_of_model(summary, each.at) or _is_given_to_layer(each.at.unit, loop))
+        and not (each.at != each.done.location and each.by is not None and is_chosen(each.done.location.node, each.by))
     ]
     always = _on_both_sides(asked)
     doubts = {each: {one for one in _conditions(each, key) - always if not _passes_over(one, loop)} for each in asked}

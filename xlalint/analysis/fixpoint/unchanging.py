@@ -35,6 +35,22 @@ def is_unchanging(
     return _keeps(test, inner.node.body, inner) and all(_keeps(value, loop, outer) for value in of_caller)
 
 
+def is_chosen(call: cst.CSTNode, function: Function) -> bool:
+    """Whether a function calls the one of several objects that a parameter says: `model = self.models[number]`."""
+    match call:
+        case cst.Call(func=cst.Attribute(value=cst.BaseExpression() as called)) | cst.Call(func=called):
+            parameters = {part.name.value for part in cst.within(function.node.params) if isinstance(part, cst.Param)}
+            made = [called]
+            for node in cst.within(function.node.body):
+                match node:
+                    case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]) if name in _names(called):
+                        made.append(node.value)
+            chosen = (part for value in made for part in cst.within(value) if isinstance(part, cst.Subscript))
+            return any(not parameters.isdisjoint(_names(part)) for one in chosen for part in one.slice)
+        case _:
+            return False
+
+
 def _test(condition: cst.CSTNode) -> cst.BaseExpression | None:
     match condition:
         case cst.If(test=test) | cst.IfExp(test=test) | cst.BooleanOperation(left=test):
