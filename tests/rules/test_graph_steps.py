@@ -312,3 +312,37 @@ def test_an_eager_step_that_nothing_calls_is_judged_by_its_shapes(tmp_path: Path
     lines = {number for number, line in enumerate(text.splitlines(), 1) if line.endswith(MARK)}
     assert {one.span.line for one in found if one.code == "XLA302"} == lines
     assert not [one for one in found if one.code == "XLA506" and one.severity is not Severity.INFO]
+
+
+AROUND_STEPS: Final = """\
+import tensorflow as tf
+
+strategy = tf.distribute.{strategy}
+
+@tf.function
+def train(batches, smoothing):
+    strategy.run(lambda x: x * smoothing, args=(next(batches),))
+
+def main(batches):
+    for epoch in range(30):
+        train(batches, {smoothing})  # flagged
+"""
+TPU: Final = "TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver())"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "smoothing", "told"),
+    [
+        (TPU, "0.1 / (epoch + 1)", [Severity.WARNING]),
+        (TPU, "tf.constant(0.1 / (epoch + 1))", []),
+        (TPU, "0.1", []),
+        ("MirroredStrategy()", "0.1 / (epoch + 1)", []),
+    ],
+)
+def test_a_graph_around_the_steps_of_a_strategy_is_traced_for_each_number(
+    tmp_path: Path, strategy: str, smoothing: str, told: list[Severity]
+) -> None:
+    text = AROUND_STEPS.format(strategy=strategy, smoothing=smoothing)
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA306"]
+    assert [one.severity for one in found] == told

@@ -161,13 +161,16 @@ def report_compiled_call(
     arguments: Arguments,
     node: cst.CSTNode,
     target: object,
+    *,
+    runs_steps: bool = False,
 ) -> None:
     """A compiled function is called from host code, or one of which the graph may be compiled: for a target, or by
-    autoclustering, which leaves strings out. That one is a part of the graph that calls it."""
+    autoclustering, which leaves strings out. That one is a part of the graph that calls it. `runs_steps`: it has a
+    strategy run what XLA compiles, and is itself left to TensorFlow."""
     itself = isinstance(how, Wrapped) or how.jit
     if not itself and frame.context.kind not in NOT_TRACED:
         return
-    context = Context(ContextKind.XLA if itself else ContextKind.GRAPH, True, how.entry)
+    context = Context(ContextKind.XLA if itself or runs_steps else ContextKind.GRAPH, True, how.entry)
     if itself:
         report_text(interpreter, frame, context, passed_values(arguments, node))
     if how.one_shape:

@@ -108,9 +108,11 @@ class Functions(Interpreter):
                 outside.summary.calls.append((Location(outside.unit, place), summary))
                 if frame.context.kind in NOT_TRACED:
                     note_call(outside, summary, value, arguments, place, looped=frame.python_loop > 0)
-            if isinstance(value.compiled, Compilation) and self._is_compiled(value.compiled, summary):
+            runs_steps = any(step.context.kind is ContextKind.XLA for step in summary.steps)
+            if isinstance(value.compiled, Compilation) and (runs_steps or self._is_compiled(value.compiled)):
                 passed = _with_partial(value, arguments)
-                report_compiled_call(self, frame, value.compiled, passed, node, value.function.identity)
+                identity = value.function.identity
+                report_compiled_call(self, frame, value.compiled, passed, node, identity, runs_steps=runs_steps)
                 if not value.compiled.perhaps:
                     report_own_call(self, frame, value, node)
             elif isinstance(value.compiled, Compilation) and value.compiled.static is not None:
@@ -125,11 +127,10 @@ class Functions(Interpreter):
             return returned_to_host(result)
         return UNKNOWN if self.has_another_result(value.function) else result
 
-    def _is_compiled(self, how: Compilation, summary: Summary) -> bool:
-        """Whether TensorFlow has XLA compile a function by itself; for a target, with autoclustering, and where it has
-        a strategy run steps that XLA compiles, what becomes a graph."""
-        steps = any(step.context.kind is ContextKind.XLA for step in summary.steps)
-        graphs = self.options.target is not None or self.project.files.clusters or steps
+    def _is_compiled(self, how: Compilation) -> bool:
+        """Whether TensorFlow has XLA compile a function by itself; for a target, and with autoclustering, what becomes
+        a graph."""
+        graphs = self.options.target is not None or self.project.files.clusters
         if how.context.is_for_jax:
             return False
         return how.jit or (graphs and how.kind is ContextKind.GRAPH)
