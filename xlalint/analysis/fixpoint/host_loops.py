@@ -16,43 +16,21 @@ from ..domain.values import Function
 from ..files.unit import Location, Unit
 from ..interpreter.contexts import NOT_TRACED, CallPath
 from ..interpreter.events import AssignEachStep, LoopOfCalls, LoopOfSteps
-from ..interpreter.frames import LINE_BY_LINE, Act, Done, Steady, Summary
+from ..interpreter.frames import LINE_BY_LINE, Act, Done, Summary
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
-from ..record import Record, replace
+from ..record import Record
 from .call_paths import with_callers
 from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
 from .shared_causes import Nest, one_for_each_cause
+from .surroundings import LOOPS, Around, Surroundings, with_steady
 from .unchanging import is_chosen, is_unchanging
 
 _MOST: Final = 400  # acts of a function, with what it calls
-_FEW: Final = 16  # inputs, which nobody compiles anything for
-_LOOPS: Final = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
-_ENDS: Final = (cst.Continue, cst.Return)
 _TRAIN: Final = (Act.STEP, Act.FIT)
 _CALLS: Final = (Act.MODEL, Act.PREDICT)
 _INTERESTING: Final = (Act.STEP, Act.RUN, *_CALLS)
 _AT_EACH_BATCH: Final = frozenset(("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"))
-
-
-class _Around(Record, eq=False):
-    """A loop, or a condition that decides whether what is in it runs. `side`: which side of the condition; `steady`:
-    why that side is run each time, where it is; `few`: a loop that is written to run a few times."""
-
-    node: cst.CSTNode
-    side: str = ""
-    steady: Steady | None = None
-    few: bool = False
-
-    @property
-    def is_loop(self) -> bool:
-        return isinstance(self.node, _LOOPS)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Around) and self.node is other.node and self.side == other.side
-
-    def __hash__(self) -> int:
-        return hash((id(self.node), self.side))
 
 
 class _Reached(Record, eq=False):
@@ -60,7 +38,7 @@ class _Reached(Record, eq=False):
     where it, or the call that leads to it, is at `at`; `by`: the function that does it itself."""
 
     done: Done
-    around: tuple[_Around, ...]
+    around: tuple[Around, ...]
     own: int
     at: Location
     by: Function | None
@@ -78,7 +56,7 @@ class _Reached(Record, eq=False):
 
 def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOfSteps | LoopOfCalls | AssignEachStep]:
     """The loops in these analyses."""
-    around = _Surroundings()
+    around = Surroundings()
     training = _that_train(trails, around)
     acting = {
         summary
@@ -137,7 +115,7 @@ def _between_batches(
 def _one_by_one(
     summary: Summary,
     trail: CallPath | None,
-    key: tuple[_Around, ...],
+    key: tuple[Around, ...],
     reached: Sequence[_Reached],
     told: set[cst.CSTNode],
 ) -> Iterator[AssignEachStep]:
@@ -145,7 +123,7 @@ def _one_by_one(
     inside = [each for each in reached if each.around[: len(key)] == key]
     stepping = {each.around[: each.loop] for each in inside if each.done.act in _INTERESTING}
     steps = [one for one in inside if one.done.act is Act.STEP and one.loop == len(key)]
-    bounds = [_conditions(one, key) for one in steps if one.done.reader != LINE_BY_LINE] if key else [set[_Around]()]
+    bounds = [_conditions(one, key) for one in steps if one.done.reader != LINE_BY_LINE] if key else [set[Around]()]
     for each in inside if bounds else ():
         whole = each.around[: each.loop]
         decided = {around for around in whole[len(key) :] if not around.is_loop and around.steady is None}
@@ -157,7 +135,7 @@ def _one_by_one(
 
 
 def _event(
-    summary: Summary, trail: CallPath | None, key: tuple[_Around, ...], reached: Sequence[_Reached]
+    summary: Summary, trail: CallPath | None, key: tuple[Around, ...], reached: Sequence[_Reached]
 ) -> LoopOfSteps | LoopOfCalls | None:
     """What is to be said of a loop, which a key ends with."""
     inside = [each for each in reached if each.around[: len(key)] == key]
@@ -234,7 +212,7 @@ def _is_of_host(read: _Reached, loop: cst.CSTNode, steps: Collection[cst.CSTNode
     return not made and is_of_element(read.done.location.node, inner)
 
 
-def _loops_within(key: tuple[_Around, ...], reached: Sequence[_Reached]) -> Iterator[cst.CSTNode]:
+def _loops_within(key: tuple[Around, ...], reached: Sequence[_Reached]) -> Iterator[cst.CSTNode]:
     """The loops in the loop that a key ends with."""
     for each in reached:
         if each.around[: len(key)] == key:
@@ -261,7 +239,7 @@ def _is_given_to_layer(unit: Unit, loop: cst.CSTNode) -> bool:
 class _Acts:
     """What functions do to the device, each with what it calls. `training`: the compiled analyses that take a step."""
 
-    def __init__(self, training: Mapping[Summary, bool], around: _Surroundings) -> None:
+    def __init__(self, training: Mapping[Summary, bool], around: Surroundings) -> None:
         self._training, self._around = training, around
         self._found: dict[Summary, Sequence[_Reached]] = {}
         self._entered: set[Summary] = set()
@@ -273,14 +251,14 @@ class _Acts:
         if summary in self._entered:
             return ()
         self._entered.add(summary)
-        reached: dict[tuple[Done, tuple[_Around, ...]], _Reached] = {}
+        reached: dict[tuple[Done, tuple[Around, ...]], _Reached] = {}
         for done in summary.done:
             if done.act is Act.MODEL and _is_part_of_model(summary, done.location):
                 continue
-            around = _told(self._around.of(done.location), summary)
+            around = with_steady(self._around.of(done.location), summary)
             reached.setdefault((done, around), _Reached(done, around, len(around), done.location, summary.function))
         for location, callee in summary.calls:
-            around = _told(self._around.of(location), summary)
+            around = with_steady(self._around.of(location), summary)
             if callee.context.kind in NOT_TRACED and callee.traced_apart is None and not callee.serves:
                 for each in self.of(callee) if not callee.context.pipeline else ():
                     whole = (*around, *each.around)
@@ -301,11 +279,11 @@ class _Acts:
         if callee in self._training:
             return Act.STEP if self._training[callee] else None
         function = callee.function
-        loops = function is not None and any(isinstance(node, _LOOPS) for node in cst.within(function.node.body))
+        loops = function is not None and any(isinstance(node, LOOPS) for node in cst.within(function.node.body))
         return None if loops else Act.RUN
 
 
-def _that_train(summaries: Iterable[Summary], around: _Surroundings) -> dict[Summary, bool]:
+def _that_train(summaries: Iterable[Summary], around: Surroundings) -> dict[Summary, bool]:
     """The compiled analyses that take a step of training: whether each of their calls takes a single one, or few."""
     found = {summary: True for summary in summaries if summary.trains and summary.context.becomes_graph}
     callers: dict[Summary, list[tuple[Location, Summary]]] = {}
@@ -334,85 +312,12 @@ def _optimizing(summary: Summary) -> Iterator[Location]:
                 yield Location(summary.function.unit, node)
 
 
-class _Surroundings:
-    """The loops and conditions around places, of which many analyses ask."""
-
-    def __init__(self) -> None:
-        self._found: dict[Location, tuple[_Around, ...]] = {}
-
-    def of(self, location: Location) -> tuple[_Around, ...]:
-        """Those in the place's own function, from the outside in."""
-        found = self._found.get(location)
-        if found is None:
-            found = self._found[location] = _around(location)
-        return found
-
-    def takes_many(self, location: Location) -> bool:
-        """Whether a loop is around a place that is not unrolled: over the elements of a pipeline, or of `tf.range`."""
-        for around in self.of(location):
-            match around.node:
-                case cst.For(iter=cst.Call(func=cst.Name("range"))):
-                    continue
-                case node if isinstance(node, _LOOPS):
-                    return True
-        return False
-
-
-def _around(location: Location) -> tuple[_Around, ...]:
-    """The loops and conditions around a place in its function, from the outside in."""
-    found: list[_Around] = []
-    inner = location.node
-    for outer in location.unit.around(inner):
-        match outer:
-            case cst.FunctionDef() | cst.Lambda() | cst.ClassDef():
-                break
-            case cst.For(body=body) if inner is body:
-                found.append(_Around(outer, few=_is_short(outer)))
-            case cst.While(orelse=orelse) if inner is not orelse:
-                found.append(_Around(outer))
-            case cst.ListComp(elt=each) | cst.SetComp(elt=each) | cst.GeneratorExp(elt=each) if inner is each:
-                found.append(_Around(outer, few=_is_short(outer)))
-            case cst.DictComp(for_in=clauses) if inner is not clauses:
-                found.append(_Around(outer))
-            case cst.If(test=test, body=body) | cst.IfExp(test=test, body=body) if inner is not test:
-                found.append(_Around(outer, "then" if inner is body else "else"))
-            case cst.BooleanOperation(right=right) if inner is right:
-                found.append(_Around(outer, "right"))
-            case cst.MatchCase() | cst.ExceptHandler():
-                found.append(_Around(outer))
-            case cst.BaseSuite(body=lines):
-                found += [_Around(line, "else") for line in _before(lines, inner) if _leaves(line)]
-        inner = outer
-    return tuple(reversed(found))
-
-
-def _told(around: tuple[_Around, ...], summary: Summary) -> tuple[_Around, ...]:
-    """What is around a place, with what an analysis tells of its conditions."""
-    if not summary.steady:
-        return around
-    return tuple(replace(one, steady=_as_always(one, summary)) for one in around)
-
-
-def _as_always(condition: _Around, summary: Summary) -> Steady | None:
-    steady = summary.steady.get(condition.node) if isinstance(condition.node, cst.If) else None
-    return steady if steady is not None and condition.side == ("then" if steady.outcome else "else") else None
-
-
-def _before(lines: Sequence[cst.CSTNode], line: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    return iter(lines[: next((at for at, each in enumerate(lines) if each is line), 0)])
-
-
-def _leaves(line: cst.CSTNode) -> bool:
-    """Whether a statement may go on with the next iteration, or leave the function: `if step % 100: continue`."""
-    return isinstance(line, cst.If) and any(isinstance(node, _ENDS) for node in cst.within(line.body))
-
-
-def _conditions(reached: _Reached, key: tuple[_Around, ...]) -> set[_Around]:
+def _conditions(reached: _Reached, key: tuple[Around, ...]) -> set[Around]:
     """The conditions in a loop that decide whether something is done."""
     return {around for around in reached.around[len(key) :] if not around.is_loop and around.steady is None}
 
 
-def _usual(reads: Iterable[_Reached], key: tuple[_Around, ...]) -> Iterator[tuple[Location, str]]:
+def _usual(reads: Iterable[_Reached], key: tuple[Around, ...]) -> Iterator[tuple[Location, str]]:
     """The conditions on settings by which something is done in each iteration, as these are by default."""
     for read in reads:
         for around in read.around[len(key) :]:
@@ -420,7 +325,7 @@ def _usual(reads: Iterable[_Reached], key: tuple[_Around, ...]) -> Iterator[tupl
                 yield around.steady.location, around.steady.setting
 
 
-def _passes_over(condition: _Around, loop: cst.CSTNode) -> bool:
+def _passes_over(condition: Around, loop: cst.CSTNode) -> bool:
     """Whether a condition leaves out elements of a loop, which goes on with the others: `if not rows[user]: continue`;
     not all but every hundredth."""
     match condition.node, loop:
@@ -434,11 +339,11 @@ def _passes_over(condition: _Around, loop: cst.CSTNode) -> bool:
     return goes_on and not counted and not names.isdisjoint(cst.names_in(target))
 
 
-def _on_both_sides(reads: Iterable[_Reached]) -> set[_Around]:
+def _on_both_sides(reads: Iterable[_Reached]) -> set[Around]:
     """The sides of conditions that read something on the other side, too."""
     sides = {around for each in reads for around in each.around}
     other = {"then": "else", "else": "then"}
-    return {one for one in sides if one.side in other and _Around(one.node, other[one.side]) in sides}
+    return {one for one in sides if one.side in other and Around(one.node, other[one.side]) in sides}
 
 
 def _header(loop: cst.CSTNode) -> cst.CSTNode:
@@ -447,62 +352,6 @@ def _header(loop: cst.CSTNode) -> cst.CSTNode:
             return header
         case _:
             return loop
-
-
-def _is_short(loop: cst.CSTNode) -> bool:
-    """Whether a loop is written to run a few times."""
-    match loop:
-        case cst.For(iter=header):
-            if any(_leaves_soon(line, loop.target) for line in loop.body.body):
-                return True
-        case cst.ListComp(for_in=clause) | cst.SetComp(for_in=clause) | cst.GeneratorExp(for_in=clause):
-            header = clause.iter
-        case _:
-            return False
-    return _is_few(header)
-
-
-def _leaves_soon(line: cst.CSTNode, target: cst.BaseExpression) -> bool:
-    """`if i == 15: break`, with a number that the loop counts."""
-    match line:
-        case cst.If(
-            test=cst.Comparison(
-                left=cst.Name(value=counter),
-                comparisons=[
-                    cst.ComparisonTarget(
-                        operator=cst.Equal() | cst.GreaterThan() | cst.GreaterThanEqual(),
-                        comparator=cst.Integer() as last,
-                    )
-                ],
-            ),
-            body=cst.BaseSuite(body=[*_, cst.SimpleStatementLine(body=[cst.Break()])]),
-        ):
-            return counter in cst.names_in(target) and last.evaluated_value <= _FEW
-        case _:
-            return False
-
-
-def _is_few(iterable: cst.BaseExpression) -> bool:
-    """Whether something is written to have a few elements: `range(3)`, `enumerate(data.take(3))`, a list."""
-    match iterable:
-        case cst.Call(
-            func=cst.Name("range") | cst.Attribute(attr=cst.Name("take")), args=[cst.Arg(value=cst.Integer() as count)]
-        ):
-            return count.evaluated_value <= _FEW
-        case cst.Call(
-            func=cst.Name("range"), args=[cst.Arg(value=cst.Integer() as first), cst.Arg(value=cst.Integer() as end)]
-        ):
-            return end.evaluated_value - first.evaluated_value <= _FEW
-        case cst.Call(func=cst.Name("range")):
-            return False
-        case cst.List(elements=elements) | cst.Tuple(elements=elements):
-            return len(elements) <= _FEW
-        case cst.Call(func=cst.Attribute(value=owner), args=arguments):
-            return any(_is_few(argument.value) for argument in arguments) or _is_few(owner)
-        case cst.Call(args=arguments):
-            return any(_is_few(argument.value) for argument in arguments)
-        case _:
-            return False
 
 
 def _is_left_at_once(loop: cst.CSTNode) -> bool:
