@@ -256,6 +256,20 @@ def test_a_cache_that_came_with_a_checkout_is_not_believed(project: Path) -> Non
     assert Cache(cache).load(entry.stem) is None, "another mark"
 
 
+def test_what_is_used_stays_and_what_is_not_goes(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 3)
+    for key in "abc":
+        folder.store(key, key.encode())
+        aged(tmp_path / f"{key}.json")
+    assert folder.load("a") == b"a"
+    folder.store("d", b"d")
+    assert [folder.load(key) for key in "abcd"] == [b"a", None, b"c", b"d"]
+    for key in "ac":
+        aged(tmp_path / f"{key}.json")
+    folder.store("e", b"e", used={"c"})
+    assert [folder.load(key) for key in "acde"] == [None, b"c", b"d", b"e"]
+
+
 def test_digests_of_others_are_not_believed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xlalint.sources.versions._GRAIN", -3_600_000_000_000)
     digests, file = project / "cache" / "digests", str(aged(project / "step.py"))

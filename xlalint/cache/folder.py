@@ -32,20 +32,35 @@ class Folder:
 
     def load(self, key: str) -> bytes | None:
         """What is kept under a key, as it was stored here."""
-        return read_sealed(self._file(key))
+        file = self._file(key)
+        data = read_sealed(file)
+        if data is not None:
+            with contextlib.suppress(OSError):  # a folder that cannot be written
+                os.utime(file)  # it is used, and stays
+        return data
 
     def store(self, key: str, data: bytes, used: Collection[str] = ()) -> None:
         """Keep something; a folder that cannot be written only costs the next run its time. `used`: other keys, which
         do not go for its sake."""
         with contextlib.suppress(OSError):
             write_sealed(self._cache, self._file(key), data)
-            files = [file for file in self._folder.glob("*.json") if _OWN.fullmatch(file.name)]
-            others = [file for file in files if file.stem not in used]
-            for old in sorted(others, key=os.path.getmtime)[: max(len(files) - self._kept, 0)]:
+            self._make_room(used)
+
+    def _make_room(self, used: Collection[str]) -> None:
+        """Have those go that were not used for longest. Raises OSError."""
+        names = [name for name in os.listdir(self._folder) if _OWN.fullmatch(name)]
+        too_many = len(names) - self._kept
+        if too_many > 0:  # only then is it asked when each was used, which takes longer than to write one
+            others = [self._file(key) for key in map(_key_of, names) if key not in used]
+            for old in sorted(others, key=os.path.getmtime)[:too_many]:
                 old.unlink()
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.json"
+
+
+def _key_of(name: str) -> str:
+    return name.removesuffix(".json")
 
 
 def _make(cache: Path, folder: Path) -> None:
