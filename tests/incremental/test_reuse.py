@@ -303,6 +303,22 @@ def test_an_edit_that_is_taken_back_costs_nothing(ran: list[str]) -> None:
     assert report == fresh()
 
 
+def test_what_parts_sent_last_time_is_expected_of_them(ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of parts that run one after another, those that run first need not run again for what the others send."""
+    write({"alone.py": ALONE, "caller.py": USER, "ops.py": TF + POSITIVE})
+    with monkeypatch.context() as patch:
+        patch.setattr(parts, "_TOGETHER", 0)
+        patch.setattr("xlalint.linter.analyse.CAN_FORK", False)
+        patch.setattr(Analysis, "_filled", lambda self, expected=0: 1.0)
+        run()
+        assert ran == ["ops", "caller", "alone", "ops"]
+        write({"ops.py": TF + POSITIVE.replace("x > 0", "x < 0")})
+        ran.clear()
+        report = run()
+        assert ran == ["ops", "caller"]
+    assert report == fresh()
+
+
 def test_a_run_over_some_files_uses_what_one_over_all_left(ran: list[str]) -> None:
     write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
     run()

@@ -182,6 +182,9 @@ class Analysis:
             if record is not None and self._records is not None:
                 end = record.result  # which a session holds in any case
                 keep({number: (end if self._kept else _packed(end), self._records.transcript(share, record))})
+            elif self._records is not None:
+                # It will hardly send anything else: who runs before it need not run again then.
+                transcripts.put(number, self._records.latest_transcript(share))
             self._files.forget_most(share)
         due = [number for number in range(len(self._shares)) if number not in ends]
         for _ in range(ROUNDS + 1):  # and no more, where what is found depends on how fast the machine is

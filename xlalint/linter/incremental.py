@@ -389,6 +389,12 @@ class Records:
         known = next((one.transcript for one in left if one.record is record), None)
         return Transcript.of(record.rounds) if known is None else known
 
+    def latest_transcript(self, share: tuple[Path, ...]) -> Transcript:
+        """What a partition sent and asked when it was recorded last, whatever it read; nothing where it never was."""
+        records = (record for record, _ in self._found(self._keys[share]))
+        sound = next((record for record in records if len(record.rounds) == self._rounds), None)
+        return Transcript() if sound is None else self.transcript(share, sound)
+
     def _texts_now(self, share: tuple[Path, ...], record: Record) -> Texts:
         """The texts of a partition's files, which are as they were when a record was made, or whose lines have
         moved."""
