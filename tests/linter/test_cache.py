@@ -148,6 +148,18 @@ def aged(file: Path) -> Path:
     return file
 
 
+def test_a_script_that_does_not_name_tensorflow_may_suppress(project: Path) -> None:
+    (project / "step.py").write_text(
+        "import tensorflow as tf\n\n\ndef compiled(f):\n    return tf.function(f, jit_compile=True, autograph=False)\n"
+    )
+    script = "from step import compiled\n\n\n@compiled\ndef run(x):\n    if x > 0:{}\n        x = x / 2\n    return x\n"
+    main = "\n\nif __name__ == '__main__':\n    print(run)\n"
+    for comment, expected in (("", ["XLA101"]), ("  # noqa", []), ("  # noqa: XLA101", [])):
+        (project / "main.py").write_text(script.format(comment) + main)
+        for _ in range(2):
+            assert [finding.code for finding in run().findings] == expected
+
+
 def test_a_warm_run_reads_no_file_that_stayed_what_it_was(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     later = time.time_ns() + 3_600_000_000_000
     monkeypatch.setattr("xlalint.sources.versions.time.time_ns", lambda: later)

@@ -43,9 +43,9 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True):
 
 class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What a run has to know of each file, whether or not it reads it. `size`: in characters, of one that is read;
-    `matters`: it names TensorFlow or Keras; `comments`: it may hold suppressions to account for; `strategies`: those
-    that it names; `clusters`: it may turn autoclustering on; `jax`: what it says of JAX; `leads_to`: the words of the
-    imports of one that does not matter by itself; `runs`: that one is a script."""
+    `matters`: it names TensorFlow or Keras; `comments`: it may hold suppressions to account for; `suppresses`: it may
+    hold any; `strategies`: those that it names; `clusters`: it may turn autoclustering on; `jax`: what it says of JAX;
+    `leads_to`: the words of the imports of one that does not matter by itself; `runs`: that one is a script."""
 
     digest: str
     size: int = 0
@@ -56,6 +56,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     jax: Jax = Jax.UNNAMED
     leads_to: tuple[str, ...] = ()
     runs: bool = False
+    suppresses: bool = True
 
 
 # What files held, by their absolute paths: the digest of each, and its text.

@@ -26,7 +26,7 @@ from ..sources.reading import (
     source_of,
     strategies_named,
 )
-from ..sources.suppressions import names_rules
+from ..sources.suppressions import may_suppress, names_rules
 from ..sources.testing import is_of_tests
 from ..sources.text import OversizedSource, Source, UnreadableSource, digest_of, is_notebook, read_bytes
 from .cache import Digests, Facts
@@ -87,7 +87,7 @@ class Inputs:
             self._keep(source)
             text = source.text
             named = strategies_named(text), clusters_named(text), jax_named(text)
-            facts = Facts(digest, len(text), matters, names_rules(text), *named)
+            facts = Facts(digest, len(text), matters, names_rules(text), *named, suppresses=may_suppress(text))
         else:
             facts = Facts(digest)
         if not matters:
@@ -239,6 +239,11 @@ class Inputs:
     def commented(self) -> Iterable[str]:
         """The files that may hold suppressions to account for."""
         return (display for display, facts in self.facts.items() if facts.comments)
+
+    def may_suppress(self, display: str) -> bool:
+        """Whether a file may hold suppressions."""
+        facts = self.facts.get(display)
+        return facts is None or facts.suppresses
 
     @property
     def strategies(self) -> Strategies:

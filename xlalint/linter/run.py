@@ -254,6 +254,9 @@ def _after_comments(findings: Sequence[Finding], inputs: Inputs, settings: Setti
         by_path.setdefault(finding.path, []).append(finding)
     for display in dict.fromkeys((*by_path, *inputs.commented)):
         here = by_path.get(display, [])
+        if not inputs.may_suppress(display):
+            yield from here
+            continue
         try:
             source = inputs.source(display)
         except UnreadableSource as error:  # it could be read a moment ago

@@ -130,6 +130,11 @@ def names_rules(text: str) -> bool:
     return _of_codes(_MARK).search(text) is not None
 
 
+def may_suppress(text: str) -> bool:
+    """Whether the text may hold a suppression at all."""
+    return names_rules(text) or ("noqa" in text.lower() and any(not one["items"] for one in _NOQA.finditer(text)))
+
+
 def _of_codes(pattern: str) -> re.Pattern[str]:
     """A pattern with the letters of our codes in it: `noqa` serves other tools, too."""
     return re.compile(pattern % "|".join(sorted(code_letters())), re.IGNORECASE)
@@ -137,7 +142,7 @@ def _of_codes(pattern: str) -> re.Pattern[str]:
 
 def suppressions_of(text: str) -> Suppressions:
     """The suppressions of a file; of a file that does not tokenize, those before the error."""
-    if not names_rules(text) and not ("noqa" in text.lower() and any(not one["items"] for one in _NOQA.finditer(text))):
+    if not may_suppress(text):
         return Suppressions()
     reader = _Reader()
     try:
