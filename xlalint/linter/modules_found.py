@@ -17,15 +17,16 @@ Group: TypeAlias = tuple[str, str, str]
 _ABSENT: Final = ""
 _FILE: Final = "."
 _PACKAGE: Final = "/"
+_MARKS: Final = (_FILE, _PACKAGE)
 
 
-def groups_of(names: Mapping[tuple[Path, str], Path | None]) -> list[Group]:
+def groups_of(names: Mapping[tuple[str, str], Path | None]) -> list[Group]:
     """What was found of the dotted names of modules, each below a folder."""
-    groups: dict[tuple[Path, str], list[str]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for (folder, name), found in names.items():
         package, _, last = name.rpartition(".")
-        groups[folder, package].append(last + _mark(found))
-    return [(str(folder), package, " ".join(sorted(marked))) for (folder, package), marked in groups.items()]
+        groups[folder, package].append(last if found is None else last + _mark(found))
+    return [(folder, package, " ".join(sorted(marked))) for (folder, package), marked in groups.items()]
 
 
 class ModulesFound:
@@ -35,6 +36,7 @@ class ModulesFound:
         self._files = files
         self._groups: set[Group] = set()
         self._modules: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._offered: dict[tuple[str, str], frozenset[str]] = {}
 
     def hold(self, groups: Iterable[Group]) -> bool:
         """Whether all of these are. Partitions ask for the same ones again and again."""
@@ -47,7 +49,12 @@ class ModulesFound:
     def _holds(self, folder: str, package: str, marked: str) -> bool:
         known = self._modules[folder, package]
         fresh = set(marked.split(" ")) - known
-        if any(self._marked_now(folder, package, module) != module for module in fresh):
+        if (folder, package) not in self._offered:
+            self._offered[folder, package] = self._files.offered_in(folder, package)
+        offered = self._offered[folder, package]
+        # Most names are those of what a module defines: there was no file for them, and is nothing that may be one.
+        doubtful = (module for module in fresh if module in offered or module.endswith(_MARKS))
+        if any(self._marked_now(folder, package, module) != module for module in doubtful):
             return False
         known |= fresh
         return True

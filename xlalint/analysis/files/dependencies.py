@@ -31,7 +31,7 @@ class Reads:
     whose listing has them."""
 
     files: dict[Path, FileReads] = field(default_factory=dict)
-    names: dict[tuple[Path, str], Path | None] = field(default_factory=dict)
+    names: dict[tuple[str, str], Path | None] = field(default_factory=dict)  # texts are hashed many times faster
     absent: dict[Path, set[str]] = field(default_factory=dict)
     offered: set[str] = field(default_factory=set)
 
@@ -91,7 +91,7 @@ def note_whole(path: Path) -> None:
 def note_name(folder: Path, name: str, found: Path | None) -> None:
     """A module was looked for in a folder that has something of that name."""
     if (reads := _noting.get()) is not None:
-        reads.names[folder, name] = found
+        reads.names[str(folder), name] = found
 
 
 def note_absent(folder: Path, name: str) -> None:

@@ -141,7 +141,7 @@ class Files:
         self._recent: deque[File] = deque()  # that keep what was parsed of them
         self.expected = 0  # objects that parts that have begun will make of what they have not come to
         self._listings: dict[str, frozenset[str]] = {}
-        self._found: dict[tuple[Path, str], Path | None] = {}
+        self._found: dict[tuple[str, str], Path | None] = {}
         self._packages: dict[Path, tuple[str, Path]] = {}
         self._installed: dict[Path, bool] = {}
         self._projects = Projects()
@@ -361,6 +361,16 @@ class Files:
         """The same, for whom it is not noted: who compares what was noted before."""
         return None if self.lacks(folder, name.partition(".")[0]) else self._file_of(folder, name)
 
+    def offered_in(self, folder: str, package: str) -> frozenset[str]:
+        """The names of which a package below a folder may have modules; of others `sought` finds none."""
+        first = package.partition(".")[0]
+        if not first:
+            return _modules_among(self._listed(folder))
+        if self.lacks(folder, first):
+            return frozenset()
+        above = os.path.join(folder, *package.split("."))
+        return _modules_among(self._listed(above)) | self._checked_in.get(above, frozenset())
+
     def lacks(self, folder: str, first: str) -> bool:
         """Whether a folder has neither a file nor a folder for modules whose dotted name begins so."""
         listing = self._listed(folder)
@@ -388,11 +398,11 @@ class Files:
 
     def _look_up(self, folder: Path, name: str) -> Path | None:
         """The file of a module below a folder, by its dotted name."""
-        asked = folder, name
+        asked = str(folder), name
         try:
             return self._found[asked]
         except KeyError:
-            found = self._file_of(str(folder), name)
+            found = self._file_of(*asked)
             self._found[asked] = None if found is None else Path(found)
             return self._found[asked]
 
@@ -420,6 +430,17 @@ class Files:
     def _checked(self) -> frozenset[str]:
         return frozenset(map(str, self.checked))
 
+    @cached_property
+    def _checked_in(self) -> Mapping[str, frozenset[str]]:
+        """The names of the checked modules, by the folders that hold them."""
+        found: dict[str, set[str]] = {}
+        for file in self._checked:
+            folder, name = os.path.split(file)
+            above, package = os.path.split(folder)
+            found.setdefault(folder, set()).add(name.removesuffix(".py"))
+            found.setdefault(above, set()).add(package)
+        return {folder: frozenset(names) for folder, names in found.items()}
+
     def _is_near(self, path: Path) -> bool:
         """Whether a file may be read because another imports it: not what lies beside the repository, where its files
         are looked for if it is itself a package."""
@@ -443,6 +464,10 @@ def _time_of(folder: str) -> int | None:
     except OSError:
         return 0
     return changed if is_settled(changed) else None
+
+
+def _modules_among(listing: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.removesuffix(".py") for name in listing)
 
 
 def _listing(folder: str) -> frozenset[str]:
