@@ -348,7 +348,9 @@ class Records:
             elif now is not None:
                 texts = self._texts_now(share, record)
                 self._leave(share, now, texts, moved_from=record)
-                self._store(share, now, texts)
+                # Of those that moved, most only read a file that did: their own texts are there already.
+                kept = next(iter(self._loaded_texts(share)), None)
+                self._store(share, now, None if texts == kept else texts)
             if now is not None:
                 return now
         return None
@@ -428,8 +430,10 @@ class Records:
             self._texts.store(_earlier(key), self._texts.load(key), used)
         self._store(share, record, texts)
 
-    def _store(self, share: tuple[Path, ...], record: Record, texts: Texts) -> None:
+    def _store(self, share: tuple[Path, ...], record: Record, texts: Texts | None) -> None:
+        """Write a record; `texts` is None where those of its files are what they were."""
         if self._folder is not None and self._texts is not None:
             with contextlib.suppress(UnicodeEncodeError):
                 self._folder.store(self._keys[share], msgspec.json.encode(record), self._keys.values())
-                self._texts.store(self._keys[share], texts, self._keys.values())
+                if texts is not None:
+                    self._texts.store(self._keys[share], texts, self._keys.values())
