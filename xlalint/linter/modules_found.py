@@ -36,7 +36,6 @@ class ModulesFound:
         self._files = files
         self._groups: set[Group] = set()
         self._modules: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self._offered: dict[tuple[str, str], frozenset[str]] = {}
 
     def hold(self, groups: Iterable[Group]) -> bool:
         """Whether all of these are. Partitions ask for the same ones again and again."""
@@ -49,9 +48,7 @@ class ModulesFound:
     def _holds(self, folder: str, package: str, marked: str) -> bool:
         known = self._modules[folder, package]
         fresh = set(marked.split(" ")) - known
-        if (folder, package) not in self._offered:
-            self._offered[folder, package] = self._files.offered_in(folder, package)
-        offered = self._offered[folder, package]
+        offered = self._files.offered_in(folder, package)
         # Most names are those of what a module defines: there was no file for them, and is nothing that may be one.
         doubtful = (module for module in fresh if module in offered or module.endswith(_MARKS))
         if any(self._marked_now(folder, package, module) != module for module in doubtful):

@@ -141,6 +141,7 @@ class Files:
         self._recent: deque[File] = deque()  # that keep what was parsed of them
         self.expected = 0  # objects that parts that have begun will make of what they have not come to
         self._listings: dict[str, frozenset[str]] = {}
+        self._offers: dict[tuple[str, str], frozenset[str]] = {}
         self._found: dict[tuple[str, str], Path | None] = {}
         self._packages: dict[Path, tuple[str, Path]] = {}
         self._installed: dict[Path, bool] = {}
@@ -289,6 +290,7 @@ class Files:
         those = set(own)
         used = {path: loaded for path, loaded in self._by_path.items() if path not in those} | self._kept
         self._by_path, self._kept = {}, {}
+        self._offers.clear()
         self._found.clear()
         self._listings.clear()
         room = _KEPT_TEXT
@@ -313,8 +315,9 @@ class Files:
         already."""
         first = name.partition(".")[0]
         note_offered(first)
+        here = str(beside)
         for root in self._nearest(first, beside):
-            if root != beside:
+            if str(root) != here:  # paths are compared many times slower than texts
                 found = self._look_up(root, name)
                 note_name(root, name, found)
                 if found is not None:
@@ -346,15 +349,20 @@ class Files:
     def find_around(self, name: str, beside: Path) -> Path | None:
         """The file of a module below the nearest of the folders around one that has it: where nothing shows from where
         a program is started, since its folders have no `__init__.py` or all of them have one."""
-        found = (self.find(folder, name) for folder in self._folders_around(beside) if folder != beside)
-        return next((path for path in found if path is not None), None) or self._find_inside(name, beside)
+        here = str(beside)
+        for folder in self._folders_around(beside):
+            if str(folder) != here and (found := self.find(folder, name)) is not None:
+                return found
+        return self._find_inside(name, beside)
 
     def _find_inside(self, name: str, beside: Path) -> Path | None:
         """The file of a module whose name begins with that of the outermost of the folders around one: it is started
         beside that folder, where nothing else may be looked for."""
-        outermost = self._folders_around(beside)[-1]
         first, _, inside = name.partition(".")
-        named = first == outermost.name and bool(inside) and self.lacks(str(outermost), first)
+        if not inside:
+            return None
+        outermost = self._folders_around(beside)[-1]
+        named = first == outermost.name and self.lacks(str(outermost), first)
         return self.find(outermost, inside) if named else None
 
     def sought(self, folder: str, name: str) -> str | None:
@@ -363,13 +371,14 @@ class Files:
 
     def offered_in(self, folder: str, package: str) -> frozenset[str]:
         """The names of which a package below a folder may have modules; of others `sought` finds none."""
-        first = package.partition(".")[0]
-        if not first:
-            return _modules_among(self._listed(folder))
-        if self.lacks(folder, first):
-            return frozenset()
-        above = os.path.join(folder, *package.split("."))
-        return _modules_among(self._listed(above)) | self._checked_in.get(above, frozenset())
+        asked = folder, package
+        if asked not in self._offers:
+            self._offers[asked] = self._offered_by(os.path.join(folder, *filter(None, package.split("."))))
+        return self._offers[asked]
+
+    def _offered_by(self, folder: str) -> frozenset[str]:
+        names = frozenset(name.removesuffix(".py") for name in self._listed(folder))
+        return names | self._checked_in.get(folder, frozenset())
 
     def lacks(self, folder: str, first: str) -> bool:
         """Whether a folder has neither a file nor a folder for modules whose dotted name begins so."""
@@ -402,7 +411,8 @@ class Files:
         try:
             return self._found[asked]
         except KeyError:
-            found = self._file_of(*asked)
+            package, _, last = name.rpartition(".")
+            found = self._file_of(*asked) if last in self.offered_in(asked[0], package) else None
             self._found[asked] = None if found is None else Path(found)
             return self._found[asked]
 
@@ -464,10 +474,6 @@ def _time_of(folder: str) -> int | None:
     except OSError:
         return 0
     return changed if is_settled(changed) else None
-
-
-def _modules_among(listing: frozenset[str]) -> frozenset[str]:
-    return frozenset(name.removesuffix(".py") for name in listing)
 
 
 def _listing(folder: str) -> frozenset[str]:
