@@ -254,6 +254,37 @@ def test_what_xla_does_is_seen_at_its_line(worker: Worker, file: Path, name: str
     assert seen == expected(name)
 
 
+FOLLOWING = """
+import tensorflow as tf
+
+
+@tf.function
+def inner(y, n):
+    return tf.reshape(y, [1, n])  # <- recompiles
+
+
+def following(x, n):
+    y = tf.zeros([n])
+    z = tf.reshape(y, [n, 1])  # <- recompiles
+    w = tf.reshape(y, [1, -1])  # ..
+    v = tf.tile(y, [tf.shape(x)[0]])  # ..
+    return z, w, v, inner(y, n)
+"""
+
+
+def test_every_constant_of_a_value_counts_where_something_is_compiled_for_each(worker: Worker, tmp_path: Path) -> None:
+    path = tmp_path / "following.py"
+    path.write_text(FOLLOWING)
+    lines = FOLLOWING.split("\n")
+    marked = tuple(number for number, line in enumerate(lines, 1) if "# " in line)
+    given = (Given("x", "f32[4]"), Given("n", "i32[]"))
+    target = Target(str(path), "following", given=given, wanted=marked, roots=(str(path),))
+    outcome = worker.ask(target, Plan(gradients=False), Limits())
+    seen = {one.spots[0].line for one in outcome.observations if one.per == "value"}
+    expected = {number for number in marked if lines[number - 1].endswith("recompiles")}
+    assert seen & set(marked) == expected, outcome.observations
+
+
 def test_autograph_makes_the_difference(worker: Worker, file: Path) -> None:
     [failed] = measured(worker, file, "branch", autograph=False).observations
     assert CODE.split("\n")[failed.spots[0].line - 1] == "    if tf.reduce_sum(x) > 1.0:"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 from xlalint.probe.protocol import BOUNDED, FAILS, RECOMPILES, SHAPES, TRACE, Call, Observation, Spot, Trouble
 from xlalint.probe.statements import statements
 
+from .evidence import Line
 from .hlo import bounded_ops, changed_ops
 
 # As TensorFlow says of shapes that its operations refuse, of dtypes, and of what another `tf.function` is called with:
@@ -54,6 +55,23 @@ def recompilations(
             return
     if len(shapes) > 1 and all(here[0].compilations for here in shapes.values()):
         yield Observation(RECOMPILES, f"{len(shapes)} compilations for {len(shapes)} shapes", (), "shape")
+
+
+def with_constants(
+    again: Sequence[Observation], calls: Sequence[Call], constants: Callable[[], Made], wanted: Container[Line]
+) -> list[Observation]:
+    """Recompilations with those at the `wanted` lines that follow from them by what XLA asks for: where a program
+    differs for each value, all its operations that want a constant of these are compiled for each, not just the first.
+    """
+    [said] = {one.text for one in again if one.per == "value"} or [None]
+    if said is None or any(call.inside for call in calls):  # what a bounded shape gives may be none
+        return [*again]
+    found = [one for one in again if one.spots]
+    for spots, ops in constants().items():
+        if (spots[0].path, spots[0].line) in wanted and not any(one_place(spots[0], one.spots[0]) for one in found):
+            named = ", ".join(f"`{op}`" for op in ops)
+            found.append(Observation(RECOMPILES, f"{said}, one for each constant of {named}", spots, "value", ops=ops))
+    return found or [*again]
 
 
 def bounded_shapes(

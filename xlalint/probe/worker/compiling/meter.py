@@ -38,7 +38,7 @@ from .compare import Leaf, difference
 from .evidence import Line
 from .extremes import Extremes
 from .hlo import bounded_ops, compiled_for
-from .interpretation import bounded_shapes, one_place, recompilations
+from .interpretation import bounded_shapes, one_place, recompilations, with_constants
 from .leaves import leaves
 from .program import Compilations, Parting, Program
 from .rounding import disturbed, inexact, rounding
@@ -160,7 +160,8 @@ class Meter:
                 self._fails(call.error)
                 self._besides(self._program.lacking())
                 return self.outcome()
-        again = recompilations(seen.calls, self._programs, self._program.locate, self._behind)
+        again = [*recompilations(seen.calls, self._programs, self._program.locate, self._behind)]
+        again = with_constants(again, seen.calls, self._program.constants, self._wanted)
         seen.observations += (
             replace(one, per=LOOPED) if driven.looped and one.per != "shape" else one for one in again
         )

@@ -13,7 +13,7 @@ from xlalint.probe.protocol import Observation, Spot, Trouble
 from ..driving.state import State
 from ..inputs.tensors import Arguments
 from .evidence import Line, LineValues
-from .interpretation import Locate
+from .interpretation import Locate, Made
 
 
 class Compilations(Protocol):
@@ -89,6 +89,10 @@ class Program(Protocol):
 
     @property
     def locate(self) -> Locate: ...
+
+    def constants(self) -> Made:
+        """The operations that want a constant which is computed from what the function is called with, by the user's
+        lines that made them: the function is compiled for each value of it."""
 
     # -- what else is known -------------------------------------------------------------------------------------------
 

@@ -154,6 +154,10 @@ class JaxProgram:
         """See `Program`. Programs are not read, of which it would be the names."""
         return _nowhere
 
+    def constants(self) -> Made:
+        """See `Program`. What JAX wants to know it asks for while it traces."""
+        return {}
+
     # -- what else is known -------------------------------------------------------------------------------------------
 
     def values(self, lines: frozenset[Line]) -> LineValues:

@@ -21,6 +21,7 @@ from ...inputs.tensors import Arguments
 from ..evidence import Line, LineValues
 from ..interpretation import Locate, Made, failure
 from ..program import Parting, Program, Watcher, Witness
+from .constant_operands import constant_operands
 from .divergence import departing, made_at, reserved_for, results_at, selections_before
 from .eager_watch import content_of, names_of, watching
 from .further_failures import Refused, lacking, lacking_in
@@ -150,6 +151,14 @@ class TensorFlowProgram:
             if spots:
                 found.setdefault(spots, {})[kind] = None
         return {spots: tuple(kinds) for spots, kinds in found.items()} or {(): ()}
+
+    def constants(self) -> Made:
+        """See `Program`."""
+        found: dict[tuple[Spot, ...], dict[str, None]] = {}
+        for op in constant_operands(self._graph) if self._concrete is not None else ():
+            if spots := self._user_lines.of_op(op):
+                found.setdefault(spots, {})[op.type] = None
+        return {spots: tuple(kinds) for spots, kinds in found.items()}
 
     # -- what else is known -------------------------------------------------------------------------------------------
 
