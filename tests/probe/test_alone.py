@@ -112,6 +112,18 @@ def chosen(x):
     return y, many[0](), many[1]()
 
 
+def sized(x):
+    bool(x[0] > 0.0)  # <- fails
+    n = tf.cast(tf.reduce_max(tf.abs(x)), tf.int32)
+    # what it takes has another shape for each value
+    y = tf.concat([tf.zeros([n]), tf.ones([n])], 0)
+    y = tf.reshape(y, [2, n])  # <- recompiles
+    y = tf.tile(y, [2, 1])  # ..
+    rows = tf.shape(x)[0]
+    y = y, tf.reshape(tf.zeros([rows + 2]), [2, -1])  # ..
+    return y
+
+
 def never(x, words):
     s = tf.strings.as_string(x)  # <- fails
     t = x + 1.0  # ..
@@ -152,7 +164,7 @@ def seen(outcome: Outcome) -> dict[int, str]:
 @pytest.mark.parametrize(
     ("qualname", "driven"),
     [
-        *((name, True) for name in ("Thing.late", "twice", "both", "around", "branched", "chosen")),
+        *((name, True) for name in ("Thing.late", "twice", "both", "around", "branched", "chosen", "sized")),
         ("never", False),
     ],
 )
@@ -240,3 +252,40 @@ def test_a_statement_is_taken_where_it_means_the_same_by_itself(tmp_path: Path) 
     plain = {piece.lines[0]: piece.of(["a"]) for piece in pieces(str(file), every, converted=False)}
     assert plain[4].endswith("        if (one > 0): pass\n")
     assert plain[10].endswith("    if (x > 1): pass\n")
+
+
+LONGER = """
+def f(x, n):
+    for one in x:
+        y = n
+        if one:
+            break
+        z = g(y)
+
+        # between
+        z = h(
+            z)
+    y = super().g(z)
+    a, b = n(x), 1; c = a
+    return c + b
+"""
+
+
+def test_a_statement_takes_along_those_before_it(tmp_path: Path) -> None:
+    file = tmp_path / "longer.py"
+    file.write_text(LONGER)
+    found = {piece.lines[0]: piece for piece in pieces(str(file), frozenset(range(1, 20)), converted=True)}
+    [longer] = found[10].longer  # the one before that leaves the loop in some cases
+    assert longer.of(["a"]).splitlines() == [
+        "def piece(a):",
+        "        z = g(y)",
+        "",
+        "        # between",
+        "        z = h(",
+        "            z)",
+        "        return z",
+    ]
+    assert (longer.lines, longer.first, longer.last) == ((7, 7), 10, 11)
+    assert longer.names == {"g", "h", "y"}
+    assert found[13].longer == ()  # what `super` is depends on the class around it
+    assert found[14].longer == ()  # two statements of one line stand at different columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,7 @@ _WHOLE = (*_SIMPLE, *_LOOPS, ast.If, ast.With)
 # What is not run once each time that the statement around it is.
 _RUN_APART = (*_FUNCTIONS, ast.IfExp, ast.BoolOp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _MOST_PARTS: Final = 6
+_MOST_BEFORE: Final = 6
 # What means something else, or nothing, away from the function around it.
 _BOUND_TO_ITS_PLACE = (
     *(ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Global, ast.Nonlocal, ast.Try),
@@ -44,6 +45,8 @@ class Piece:
     parts: tuple[Piece, ...] = ()
     rest: str = ""  # of a part: the statement around it, as `text`, with OPERAND in its place
     start: tuple[int, int] | None = None  # of what a lambda gives: the line and column where that begins
+    longer: tuple[Piece, ...] = ()  # it with more and more of the statements before it, which make what it takes
+    first: int | None = None  # of one with statements before it: the line where it begins itself
 
     def of(self, names: list[str]) -> str:
         """The text with these parameters."""
@@ -69,6 +72,7 @@ def pieces(path: str, wanted: frozenset[int], *, converted: bool) -> tuple[Piece
                 piece = Piece((first, last), last, text, names, frozenset(), start=start)
                 statement: ast.stmt = ast.Expr(given)
                 found.setdefault(replace(piece, parts=tuple(islice(_parts(source, statement, piece), _MOST_PARTS))))
+        blocks = dict(_blocks(function))
         for statement in _statements(function):
             first, last = _head(statement)
             if wanted.isdisjoint(range(first, last + 1)) or not isinstance(statement, _WHOLE):
@@ -77,7 +81,9 @@ def pieces(path: str, wanted: frozenset[int], *, converted: bool) -> tuple[Piece
                 text = _PRIVATE.sub(f"_{owner.lstrip('_')}__", text) if owner else text
                 names = frozenset(one.id for one in ast.walk(statement) if isinstance(one, ast.Name))
                 piece = Piece((first, last), statement.end_lineno or last, text, names, _changed(statement))
-                found.setdefault(replace(piece, parts=tuple(islice(_parts(source, statement, piece), _MOST_PARTS))))
+                parts = tuple(islice(_parts(source, statement, piece), _MOST_PARTS))
+                longer = tuple(islice(_longer(source, statement, piece, blocks[statement]), _MOST_BEFORE))
+                found.setdefault(replace(piece, parts=parts, longer=longer))
     return tuple(found)
 
 
@@ -97,6 +103,43 @@ def _statements(node: ast.AST) -> Iterator[ast.stmt]:
         if isinstance(child, ast.stmt):
             yield child
         yield from _statements(child)
+
+
+def _blocks(node: ast.AST) -> Iterator[tuple[ast.stmt, Sequence[ast.stmt]]]:
+    """The statements of a function, each with those before it in its block, the nearest first."""
+    for child in ast.walk(node):
+        for name in ("body", "orelse", "finalbody"):
+            block = found if isinstance(found := getattr(child, name, None), list) else []
+            yield from ((one, block[:place][::-1]) for place, one in enumerate(block))
+
+
+def _longer(source: str, statement: ast.stmt, piece: Piece, before: Sequence[ast.stmt]) -> Iterator[Piece]:
+    """A simple statement with more and more of those before it, as far as these run by themselves."""
+    first, names, changes = statement, piece.names, piece.changes
+    for other in before if isinstance(statement, _SIMPLE) else ():
+        if not _is_taken_along(other) or other.col_offset != first.col_offset or _last(other) >= first.lineno:
+            return
+        made = _bound(other) if isinstance(other, ast.Assign) else frozenset[str]()
+        names = (names - made) | {one.id for one in ast.walk(other) if isinstance(one, ast.Name)} - made
+        names |= {one.id for one in ast.walk(other) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+        changes, first = changes | _changed(other), other
+        head, _, body = piece.text.partition("\n")
+        above = source.splitlines()[first.lineno - 1 : statement.lineno - 1]
+        text = "\n".join((head, *above, body))
+        yield replace(piece, lines=_head(first), text=text, names=names, changes=changes, first=statement.lineno)
+
+
+def _is_taken_along(statement: ast.stmt) -> bool:
+    """Whether a statement is the same in front of another one as in its function."""
+    inside = list(ast.walk(statement))
+    ends = (*_BOUND_TO_ITS_PLACE, ast.Return, ast.Raise)
+    if not isinstance(statement, _WHOLE) or any(isinstance(one, ends) for one in inside):
+        return False
+    return not any(map(_asks_for_super, inside)) and not _leaves(statement)
+
+
+def _last(statement: ast.stmt) -> int:
+    return statement.end_lineno or statement.lineno
 
 
 def _given(function: ast.FunctionDef) -> Iterator[ast.expr]:

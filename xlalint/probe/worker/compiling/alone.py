@@ -121,10 +121,11 @@ class _Moments:
 
     def __init__(self, path: str, wanted: Sequence[Piece]) -> None:
         self._path = path
-        self._at = {
-            line: piece for piece in wanted if piece.start is None for line in range(piece.lines[0], piece.lines[1] + 1)
-        }
-        self._given = {piece.start: piece for piece in wanted if piece.start is not None}
+        self._at: dict[int, list[Piece]] = {}
+        for piece in (one for whole in wanted if whole.start is None for one in (whole, *whole.longer)):
+            for line in range(piece.lines[0], piece.lines[1] + 1):
+                self._at.setdefault(line, []).append(piece)
+        self._given = {piece.start: [piece] for piece in wanted if piece.start is not None}
         self._here: dict[Piece, _Moment] = {}
 
     def run(self, call: Callable[[], Any], witness: Refused) -> dict[Piece, _Moment]:
@@ -134,12 +135,14 @@ class _Moments:
         def at_line(frame: FrameType, event: str, argument: Any) -> Any:
             if limit.over:
                 raise TooLongError
-            piece = None
+            here: Sequence[Piece] = ()
             if event == "line":
                 code = frame.f_code
-                piece = self._given.get(start_of(code)) if code.co_name == _LAMBDA else self._at.get(frame.f_lineno)
-            if piece is not None and piece not in self._here and (moment := _moment(frame, piece, witness)) is not None:
-                self._here[piece] = moment
+                is_lambda = code.co_name == _LAMBDA
+                here = self._given.get(start_of(code), ()) if is_lambda else self._at.get(frame.f_lineno, ())
+            for piece in here:
+                if piece not in self._here and (moment := _moment(frame, piece, witness)) is not None:
+                    self._here[piece] = moment
             return at_line
 
         def called(frame: FrameType, event: str, argument: Any) -> Any:
@@ -219,6 +222,8 @@ class Alone:
             if limit.over:
                 return
             seen = [] if hidden[piece] else list(self._of(path, piece, found[piece], further.get(piece, ())))
+            if not (hidden[piece] or seen) and (longer := _with_what_it_takes(piece, found)) is not None:
+                seen = list(self._of(path, longer, found[longer], further.get(longer, ())))
             yield from seen
             told = {_told(one) for one in (*known, *seen)}
             for part in piece.parts if hidden[piece] or seen else ():
@@ -260,12 +265,9 @@ class Alone:
         self, path: str, piece: Piece, found: Sequence[_Moment], further: Sequence[_Moment]
     ) -> Iterator[Observation]:
         """What a statement shows. `further`: what holds there where the values are extreme."""
-        # A branch that data chooses may bind a number in one call, and a tensor in another.
-        several = [[other for other in found if other.data == one.data] for one in found if one.data]
-        if not several:
+        if not (usable := _usable(found)):
             return  # nothing of it depends on data
-        first, *others = max(several, key=lambda alike: (len(alike) > 1, len(alike[0].data)))
-        usable = [first, *filter(None, (one if one.like(first) else first.taking(one) for one in others))]
+        first = usable[0]
         extremes = [partial(_of_extreme, one) for one in further if one.like(first)]
         with TemporaryDirectory(prefix="xlalint-piece-") as folder:
             file = Path(folder, f"{Path(path).stem}.py")
@@ -289,7 +291,8 @@ class Alone:
             )
             plan = replace(self.tools.plan, gradients=False)
             quiet = Progress(lambda stage: self.tools.progress.note("statements"), lambda outcome: None)
-            here = {(path, line) for line in range(piece.lines[0], piece.last + 1)} if extremes else ()
+            lines = range(piece.first or piece.lines[0], piece.last + 1)
+            here = {(path, line) for line in lines} if extremes or piece.first else ()
             tools = replace(self.tools, plan=plan, progress=quiet, wanted=self.tools.wanted.intersection(here))
             meter = Meter(driven, driven, tools)
             try:
@@ -299,7 +302,7 @@ class Alone:
             finally:
                 del user_lines.moved[str(file)]
         for one in seen:
-            inside = one.spots and one.spots[0].path == path and piece.lines[0] <= one.spots[0].line <= piece.last
+            inside = one.spots and one.spots[0].path == path and one.spots[0].line in lines
             if (
                 inside
                 and one.kind in _KINDS
@@ -307,6 +310,34 @@ class Alone:
                 and not any(word in one.text for word in OUT_OF_SCOPE)
             ):
                 yield one if _ALONE in one.text else replace(one, text=f"{_ALONE}: {one.text}")
+
+
+def _usable(found: Sequence[_Moment]) -> list[_Moment]:
+    """The moments that one function can be called with, which differ in the values of data; none where it has none."""
+    # A branch that data chooses may bind a number in one call, and a tensor in another.
+    several = [[other for other in found if other.data == one.data] for one in found if one.data]
+    if not several:
+        return []
+    first, *others = max(several, key=lambda alike: (len(alike) > 1, len(alike[0].data)))
+    return [first, *filter(None, (one if one.like(first) else first.taking(one) for one in others))]
+
+
+def _with_what_it_takes(piece: Piece, found: Mapping[Piece, Sequence[_Moment]]) -> Piece | None:
+    """The statement with as many of those before it as it takes until data differs in its values alone: where tensors
+    come to it in other shapes for other values, it cannot be run with several. None where that is not so."""
+    if len(found[piece]) < 2 or _values(piece, found) > 1:
+        return None
+    return next((one for one in piece.longer if _values(one, found) > 1), None)
+
+
+def _values(piece: Piece, found: Mapping[Piece, Sequence[_Moment]]) -> int:
+    """How many different values of data a statement can be run with: none, one, or two and more."""
+    usable = _usable(found.get(piece, ()))
+    if not usable:
+        return 0
+    first, *others = usable
+    pairs = ((first.leaves[place], one.leaves[place]) for one in others for place in first.data)
+    return 1 + any(not _equal(*pair) for pair in pairs)
 
 
 def _told(observation: Observation) -> tuple[Any, ...]:
