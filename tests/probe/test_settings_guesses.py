@@ -19,6 +19,7 @@ def options():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grid-size", type=int, default=7)
     parser.add_argument("--hidden", type=int, default=512)
+    parser.add_argument("--shift", type=int, default=3)
     return parser.parse_args()
 
 class Grid:
@@ -29,6 +30,17 @@ class Grid:
 
     def scaled(self, x):
         return tf.reduce_sum(self.scale) + x
+
+class Shifted:
+    def __init__(self, shape, shift=0):
+        self.width, self.shift = shape[1], shift
+
+    def moved(self, x):
+        return tf.roll(x, self.shift, 0)
+
+def shifted(args, x):
+    y = args.hidden * x
+    return Shifted(y.shape, shift=args.shift).moved(y)
 
 class Block:
     def __init__(self, params: dict):
@@ -141,6 +153,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
     ("qualname", "how"),
     [
         pytest.param("Grid.scaled", "Grid(args: Settings(", id="options-of-the-project"),
+        pytest.param("Shifted.moved", "Shifted(shape: (4, 4, 4), shift: 3).moved", id="an-option-that-is-passed"),
         pytest.param("Block.dropped", "Block(params: Block.default_params()).dropped", id="what-its-class-gives"),
         pytest.param("projected", "called with x: f32[4, 4], sizes: HEAD_SIZES", id="what-its-module-has"),
         pytest.param("Fields.counted", "Fields(columns: [{'count': 4}, {'count': 4}]).counted", id="all-items-alike"),

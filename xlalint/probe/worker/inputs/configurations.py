@@ -35,8 +35,8 @@ def read_with(failed: FailedCall, attribute: str) -> tuple[str, ...]:
     for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
         function = function_at(frame.f_code.co_filename, frame.f_code.co_firstlineno)
         if function is not None and (holder := _holder(function, attribute, line)) is not None:
-            kept = _read_of(f"self.{holder}", tree_of_file(frame.f_code.co_filename))
-            return tuple(_read_of(holder, function) | kept)[:_MOST_FELLOWS]
+            kept = attributes_of(f"self.{holder}", tree_of_file(frame.f_code.co_filename))
+            return tuple(attributes_of(holder, function) | kept)[:_MOST_FELLOWS]
     return ()
 
 
@@ -47,7 +47,7 @@ def read_in_file(failed: FailedCall, attribute: str) -> tuple[str, ...]:
         tree = tree_of_file(frame.f_code.co_filename)
         if (holder := _holder(tree, attribute, line)) is not None:
             others = (holder, f"self.{holder}", holder.removeprefix("self."))
-            return tuple(dict.fromkeys(name for one in others for name in _read_of(one, tree)))
+            return tuple(dict.fromkeys(name for one in others for name in attributes_of(one, tree)))
     return ()
 
 
@@ -58,7 +58,7 @@ def _holder(tree: ast.AST, attribute: str, line: int) -> str | None:
     return next((ast.unparse(node.value) for node in near), None)
 
 
-def _read_of(holder: str, tree: ast.AST) -> dict[str, None]:
+def attributes_of(holder: str, tree: ast.AST) -> dict[str, None]:
     """The attributes that are read of an expression, and not called."""
     nodes = (node for node in _attributes_in(tree) if isinstance(node.ctx, ast.Load))
     return {node.attr: None for node in nodes if ast.unparse(node.value) == holder}
@@ -142,9 +142,10 @@ def said_in(roots: tuple[str, ...], names: tuple[str, ...]) -> Mapping[str, Form
 
 @lru_cache(maxsize=64)
 def _said(path: str) -> Mapping[str, Form]:
-    """The values that a file has for names of settings."""
+    """The values that a file has for names of settings: what is set comes before what something has by default."""
     found: dict[str, Form] = {}
-    for name, node in (pair for one in ast.walk(tree_of_file(path)) for pair in _pairs(one)):
+    several = sorted(ast.walk(tree_of_file(path)), key=lambda one: isinstance(one, ast.FunctionDef))
+    for name, node in (pair for one in several for pair in _pairs(one)):
         try:
             form = small_form(ast.literal_eval(node))
         except (ValueError, TypeError):

@@ -2,6 +2,7 @@
 
 config = Config(layers=2)                       a test makes it, and passes it on
 model = Model(config, width=self.width)         `self.width` is what a method of the test sets
+def model(options): Shuffle(options.shift)      `shift` is what the program's options are by default
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from xlalint.sources.packages import is_test, tests_beside
 from xlalint.sources.specs import Form, Literal, Spec, leaves
 
 from ..backends import backend
-from .configurations import texts_below
+from .configurations import attributes_of, said_in, texts_below
 from .parts import Assignment
 from .recorded_calls import form_of
+from .settings import is_of_tensors
 from .slots import Choice, Slot
 from .tensors import map_specs
 
@@ -75,7 +77,7 @@ class Project:
         """What calls in a file pass; in one that is not imported, as far as nothing of the project is needed for it."""
         space = self.space_of(path)
         for call, inside in calls[:_MOST_CALLS]:
-            found = _Evaluation(backend.NAMES if space is None else space, inside).of_call(call)
+            found = _Evaluation(backend.NAMES if space is None else space, inside, self.roots).of_call(call)
             if found.positional or found.keywords:
                 yield found
 
@@ -202,10 +204,12 @@ def _below(node: ast.AST, inside: _Inside) -> Iterator[tuple[ast.Call, _Inside]]
 @dataclass
 class _Evaluation:
     """Evaluates expressions of a function in its module, without running the function: its names hold what they are
-    assigned, those of parameters their defaults."""
+    assigned, those of parameters their defaults, and attributes of what is passed to it, which may be the settings of
+    a program, what the project below the roots says of settings of their names."""
 
     space: Mapping[str, Any]
     inside: _Inside
+    roots: tuple[str, ...]
     _known: dict[str, Any] = field(default_factory=dict)
 
     def of_call(self, call: ast.Call) -> PassedCall:
@@ -232,7 +236,7 @@ class _Evaluation:
         if depth > _DEEPEST:
             raise LookupError(ast.unparse(node))
         names: dict[str, Any] = {}
-        tree: ast.Expression = _SelfOut().visit(ast.parse(ast.unparse(node), mode="eval"))
+        tree: ast.Expression = _SelfOut(self._settings).visit(ast.parse(ast.unparse(node), mode="eval"))
         bound = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
         for one in ast.walk(tree):
             if isinstance(one, ast.Name) and one.id not in bound and one.id not in names:
@@ -256,6 +260,9 @@ class _Evaluation:
         return self._known[name]
 
     def _looked_up(self, name: str, depth: int) -> Any:
+        if name.startswith(_SETTING):
+            holder, _, attribute = name.removeprefix(_SETTING).partition(_OF)
+            return self._said(holder, attribute)
         if name.startswith(_ATTRIBUTE) and self.inside.owner is not None:
             value = _assigned([self.inside.owner], name.removeprefix(_ATTRIBUTE), of_object=True)
             if value is None:
@@ -273,19 +280,45 @@ class _Evaluation:
             return self._value(value, depth + 1)
         return _GLOBAL
 
+    @property
+    def _settings(self) -> frozenset[str]:
+        """The parameters of which nothing is known but what is read of them."""
+        return frozenset(
+            one.arg
+            for function in self.inside.functions
+            for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+            if one.arg != _SELF and _default(function, one.arg) == (None, True)
+        )
+
+    def _said(self, holder: str, attribute: str) -> Any:
+        """What the project says of a setting, where it says the most of all that the file reads of the same."""
+        fellows = tuple(sorted({attribute, *attributes_of(holder, self.inside.module)}))
+        form = said_in(self.roots, fellows).get(attribute)
+        if not isinstance(form, Literal):
+            raise LookupError(attribute)
+        return form.value
+
 
 _GLOBAL: Final = object()
 _PENDING: Final = object()
 _ATTRIBUTE: Final = "_of_self_"
+_SETTING: Final = "_setting_"
+_OF: Final = "__of__"
 
 
+@dataclass
 class _SelfOut(ast.NodeTransformer):
-    """Attributes of `self` as names."""
+    """Attributes of `self`, and of other `holders`, as names."""
+
+    holders: frozenset[str]
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """See the class."""
-        if isinstance(node.value, ast.Name) and node.value.id == _SELF:
-            return ast.Name(_ATTRIBUTE + node.attr, node.ctx)
+        match node.value:
+            case ast.Name(id=name) if name == _SELF:
+                return ast.Name(_ATTRIBUTE + node.attr, node.ctx)
+            case ast.Name(id=name) if name in self.holders and not is_of_tensors(node.attr):
+                return ast.Name(_SETTING + name + _OF + node.attr, node.ctx)
         return self.generic_visit(node)
 
 

@@ -25,7 +25,7 @@ from .error_clues import MOST_RANK, ErrorClues
 from .numbers import SIZE
 from .own_settings import ready_with
 from .parts import Assignment, PartPath, part_at, with_part
-from .settings import is_settings, settings
+from .settings import is_of_tensors, is_settings, settings
 from .slots import OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
 from .spec_changes import as_float, less, of_dtype, of_rank
 from .tensors import ComposedInput, ObjectInput, map_specs
@@ -68,7 +68,7 @@ def changes(failed: FailedCall) -> Iterator[tuple[Assignment, bool]]:
         clues = replace(clues, fellows=read_with(failed, clues.attribute[1]))
     if missed := _missed(clues):
         clues = replace(clues, said=said_in(failed.roots, (*clues.fellows, missed)))
-        clues = replace(clues, ready=() if _is_of_tensors(missed) else ready_with(failed, missed))
+        clues = replace(clues, ready=() if is_of_tensors(missed) else ready_with(failed, missed))
     if any(isinstance(one, Keyed) for one in failed.assignment):
         clues = replace(clues, held=keys_held(failed))
     if clues.key is not None:
@@ -374,16 +374,10 @@ def _instead_of_value(
 
 def _as_settings(clues: ErrorClues, *kinds: str) -> Iterator[Choice]:
     """Settings instead of an input of some kinds that misses an attribute which no sort of tensor has."""
-    if clues.attribute is not None and clues.attribute[0] in kinds and not _is_of_tensors(clues.attribute[1]):
+    if clues.attribute is not None and clues.attribute[0] in kinds and not is_of_tensors(clues.attribute[1]):
         unknown = {name: guess_of(name) for name in (*clues.fellows, clues.attribute[1])}
         yield from map(settings, known_first(unknown, clues))
         yield from clues.ready
-
-
-def _is_of_tensors(attribute: str) -> bool:
-    """Whether some kind of tensor, a variable, a structure or a string has an attribute."""
-    kinds = (*backend.KINDS, dict, list, str)
-    return any(hasattr(kind, attribute) for kind in kinds)
 
 
 def _instead_of_settings(part: ComposedInput, clues: ErrorClues) -> Iterator[Choice]:
@@ -467,14 +461,14 @@ def _classes(failed: FailedCall, clues: ErrorClues) -> tuple[Choice, ...]:
                         found.setdefault(choice)
         if found:
             break
-    if clues.attribute is not None and not found and not _is_of_tensors(clues.attribute[1]):
+    if clues.attribute is not None and not found and not is_of_tensors(clues.attribute[1]):
         return tuple(one for one in OF_LIBRARIES if _has(one, clues.attribute[1]))
     return tuple(found)
 
 
 def _configurations(failed: FailedCall, clues: ErrorClues) -> Iterator[type]:
     """Classes of the project whose objects have what was missed, by no tensor or structure."""
-    if clues.attribute is not None and not _is_of_tensors(clues.attribute[1]):
+    if clues.attribute is not None and not is_of_tensors(clues.attribute[1]):
         found = classes_with(failed.roots, clues.attribute[1], read_in_file(failed, clues.attribute[1]))
         yield from (cls for cls in found if not issubclass(cls, backend.MODULES))
 

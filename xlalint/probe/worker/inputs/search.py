@@ -177,6 +177,7 @@ class Search:
     others: Callable[[], Iterable[Assignment]] = tuple
     settings: Callable[[], Iterable[Assignment]] = tuple
     calls: int = 0
+    _said: tuple[Assignment, ...] = ()  # what the settings are that were asked for
     _reached: set[tuple[str, int]] = field(default_factory=set)
     _limit: Limit = field(init=False)
 
@@ -187,7 +188,7 @@ class Search:
         """Inputs that the eager call accepts, of one shape and one set of values. Raises NotFoundError."""
         start: Assignment = tuple(slot.choices[0] for slot in self.slots)
         with backend.eager_execution():
-            found = self._reaching(start, *self._accepted(start))
+            found = self._as_said(*self._reaching(start, *self._accepted(start)))
             assignment, attempt = self._as_tensors(*self._widened(*self._beside(*found)))
         return Solution(self.slots, [assignment], [0], attempt, attempt.reached)
 
@@ -236,8 +237,9 @@ class Search:
                 continue
             if first:
                 first = False
-                made_so = frozenset(settings := [*self.settings()])
-                for other in (*self._passed, *settings):
+                self._said = tuple(self.settings())
+                made_so = frozenset(self._said)
+                for other in (*self._passed, *self._said):
                     queue.put(other, _AT_ONCE, 0)
             progress = len(attempt.reached)
             wanted = len(attempt.reached & self.wanted)
@@ -320,6 +322,21 @@ class Search:
             with contextlib.suppress(NotFoundError):
                 best = self._accepted(start, _FOLLOWED, lambda found: self._further(found, attempt))
         return best
+
+    def _as_said(self, assignment: Assignment, attempt: Attempt) -> tuple[Assignment, Attempt]:
+        """What is left out of an object gets the number that the project says, if that reaches no fewer of the wanted
+        lines: by default a feature may be off."""
+        for said in self._said:
+            pairs = zip(self.slots, assignment, said, strict=True)
+            other = tuple(
+                new if one is None and slot.group == "init" and isinstance(new, Literal) else one
+                for slot, one, new in pairs
+            )
+            if other != assignment and not self._is_over():
+                found = self._try(other)[0]
+                if found.error is None and attempt.reached & self.wanted <= found.reached:
+                    return other, found
+        return assignment, attempt
 
     def _beside(self, assignment: Assignment, attempt: Attempt) -> tuple[Assignment, Attempt]:
         """The numbers next to a whole number that the call gets, where one reaches more of the wanted lines: it may be

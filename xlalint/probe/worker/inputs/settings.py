@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
+from ..backends import backend
 from .tensors import ComposedInput, Entry, composed
 
 
@@ -37,3 +38,9 @@ def settings(entries: Mapping[str, Entry]) -> ComposedInput:
 def is_settings(given: object) -> TypeGuard[ComposedInput]:
     """Whether an input is settings."""
     return isinstance(given, ComposedInput) and given.made is Settings
+
+
+def is_of_tensors(attribute: str) -> bool:
+    """Whether some kind of tensor, a variable, a structure or a string has an attribute, which no setting has then."""
+    kinds = (*backend.KINDS, dict, list, str)
+    return any(hasattr(kind, attribute) for kind in kinds)
