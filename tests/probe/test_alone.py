@@ -118,9 +118,10 @@ def sized(x):
     # what it takes has another shape for each value
     y = tf.concat([tf.zeros([n]), tf.ones([n])], 0)
     y = tf.reshape(y, [2, n])  # <- recompiles
-    y = tf.tile(y, [2, 1])  # ..
+    y = tf.tile(y, [2, 1]) * x[0]  # ..
+    u = tf.reshape(y, [4, n, 1])  # <- recompiles
     rows = tf.shape(x)[0]
-    y = y, tf.reshape(tf.zeros([rows + 2]), [2, -1])  # ..
+    y = u, tf.reshape(tf.zeros([rows + 2]), [2, -1])  # ..
     return y
 
 

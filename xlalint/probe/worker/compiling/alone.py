@@ -314,30 +314,31 @@ class Alone:
 
 def _usable(found: Sequence[_Moment]) -> list[_Moment]:
     """The moments that one function can be called with, which differ in the values of data; none where it has none."""
-    # A branch that data chooses may bind a number in one call, and a tensor in another.
-    several = [[other for other in found if other.data == one.data] for one in found if one.data]
-    if not several:
+    if not (here := _of_same_data(found)):
         return []
-    first, *others = max(several, key=lambda alike: (len(alike) > 1, len(alike[0].data)))
+    first, *others = here
     return [first, *filter(None, (one if one.like(first) else first.taking(one) for one in others))]
 
 
+def _of_same_data(found: Sequence[_Moment]) -> list[_Moment]:
+    """Those in which the same names hold data: a branch that data chooses may bind a number in one call, and a tensor
+    in another."""
+    several = [[other for other in found if other.data == one.data] for one in found if one.data]
+    return max(several, key=lambda alike: (len(alike) > 1, len(alike[0].data)), default=[])
+
+
 def _with_what_it_takes(piece: Piece, found: Mapping[Piece, Sequence[_Moment]]) -> Piece | None:
-    """The statement with as many of those before it as it takes until data differs in its values alone: where tensors
-    come to it in other shapes for other values, it cannot be run with several. None where that is not so."""
-    if len(found[piece]) < 2 or _values(piece, found) > 1:
-        return None
-    return next((one for one in piece.longer if _values(one, found) > 1), None)
+    """The statement with as many of those before it as it takes until the most of its moments differ in values alone:
+    where tensors come to it in other shapes for other values, it cannot be run with several. None where that is not
+    so."""
+    best = max((piece, *piece.longer), key=lambda one: _alikes(one, found))
+    return None if best is piece else best
 
 
-def _values(piece: Piece, found: Mapping[Piece, Sequence[_Moment]]) -> int:
-    """How many different values of data a statement can be run with: none, one, or two and more."""
-    usable = _usable(found.get(piece, ()))
-    if not usable:
-        return 0
-    first, *others = usable
-    pairs = ((first.leaves[place], one.leaves[place]) for one in others for place in first.data)
-    return 1 + any(not _equal(*pair) for pair in pairs)
+def _alikes(piece: Piece, found: Mapping[Piece, Sequence[_Moment]]) -> int:
+    """In how many calls a statement begins with the same but for the values of data."""
+    here = _of_same_data(found.get(piece, ()))
+    return sum(one.like(here[0]) for one in here)
 
 
 def _told(observation: Observation) -> tuple[Any, ...]:
