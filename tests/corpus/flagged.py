@@ -206,6 +206,9 @@ def main() -> None:
     )
     with ProcessPoolExecutor(given.processes) as pool:
         for future in as_completed([pool.submit(work, unit) for unit in units]):
+            if (error := future.exception()) is not None:
+                pool.shutdown(cancel_futures=True)  # what nobody would hear of is not run
+                raise error
             for result in future.result():
                 known.append(result)
                 print(result, flush=True)
