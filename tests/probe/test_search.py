@@ -252,14 +252,18 @@ def test_what_an_error_asks_for_comes_first() -> None:
     from xlalint.probe.worker.inputs.replacements import changes
     from xlalint.probe.worker.inputs.slots import Slot
 
-    def first(text: str) -> tuple[str, bool]:
+    def first(text: str, depth: Literal | None = None) -> tuple[str, bool]:
         slots = [Slot("depth", "call", (Literal(4),)), Slot("image", "call", (spec("float32", 4, 4, 4),))]
         chosen = (Literal(4), spec("float32", 4, 4, 4))
-        assignment, certain = next(changes(FailedCall(slots, chosen, {}, ValueError(text), lambda path: False, None)))
+        failed = FailedCall(slots, chosen, {}, ValueError(text), lambda path: False, None)
+        several = (one for one in changes(failed) if depth in (None, one[0][0]))
+        assignment, certain = next(several)
         return " ".join(map(str, assignment)), certain
 
     assert first("expected min_ndim=4, found ndim=3. Full shape received: (3, 3, 4)") == ("4 f32[4, 4, 4, 4]", True)
     assert not first("the image is too small for 5 layers")[1]
+    # A layer got what is computed from it, of another rank.
+    assert first("expected min_ndim=6, found ndim=5", Literal(4)) == ("4 f32[4, 4, 4, 4]", False)
 
 
 def test_large_tensors_that_are_passed_are_made_smaller_alike() -> None:

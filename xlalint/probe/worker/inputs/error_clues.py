@@ -117,6 +117,13 @@ class ErrorClues:
                 return tuple(int(one) if one.isdigit() else size for one, size in sizes)
         return None
 
+    @property
+    def ranks_apart(self) -> int:
+        """How many dimensions more a layer wants of what it gets, which may be computed from an input of another
+        rank: an embedding of words has one more than these."""
+        found = _NDIMS.search(self.text)
+        return 0 if found is None else int(found[1]) - int(found[2])
+
     def is_certain_of(self, part: object) -> bool:
         """Whether it is about an input for certain: one of the rank that a layer does not take, a position in a list
         that is too short."""

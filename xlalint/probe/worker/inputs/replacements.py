@@ -148,6 +148,8 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield spec(part.dtype, *_IMAGE)
     if (sizes := clues.sizes_for(shape)) is not None:
         yield spec(part.dtype, *sizes, style=part.style)
+    elif clues.ranks_apart and 0 <= rank + clues.ranks_apart <= MOST_RANK:
+        yield of_rank(part, rank + clues.ranks_apart)
     if clues.attribute is not None and clues.attribute[0] in _TENSORS:
         if clues.attribute[1] in ("items", "keys", "values", "get", "pop", "copy", "update"):
             yield Keyed(())
