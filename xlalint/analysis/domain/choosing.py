@@ -6,6 +6,7 @@ from typing import Final
 
 from .joins import join
 from .kinds import is_mixed, options
+from .origins import strongest
 from .values import Array, Dependence, OneOf, Sequence, Static, Tensor, Value
 
 _NUMBERS: Final = (bool, int, float)
@@ -25,7 +26,7 @@ def chosen_by(condition: Tensor | None, value: Value) -> Value:
                 mixed = is_mixed((part, decisive)) or part.mixed
                 return part.with_(
                     dependence=max(part.dependence, least),
-                    origin=part.origin or decisive.origin,
+                    origin=strongest((part, decisive)).origin or part.origin or decisive.origin,
                     carried=part.carried or carried,
                     mixed=(part.carried or carried) and mixed,
                 )

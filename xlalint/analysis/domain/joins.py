@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ..record import replace
 from .kinds import options, settled, united
+from .origins import strength, strongest
 from .values import (
     NONE,
     STATIC,
@@ -182,7 +183,7 @@ def _meet_static(a: Static, b: Static) -> Static | None:
 
 
 def _meet_nests(a: Structure, b: Structure) -> Structure:
-    stronger = a if a.dependence >= b.dependence else b
+    stronger = a if strength(a.dependence, a.origin) >= strength(b.dependence, b.origin) else b
     merged = replace(
         stronger,
         varies=united(a.varies, b.varies),
@@ -255,12 +256,12 @@ def _meet_functions(a: FunctionValue, b: FunctionValue) -> FunctionValue | None:
 
 
 def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
-    strongest = a if a.dependence >= b.dependence else b
+    decisive = strongest((a, b))
     merged = Tensor(
-        strongest.dependence,
+        decisive.dependence,
         a.dtype if a.dtype == b.dtype else None,
         a.rank if a.rank == b.rank else None,
-        strongest.origin,
+        decisive.origin,
         _bounded_on_some_way(a.bounded, b.bounded),
         a.carried or b.carried,
         a.variable and b.variable,

@@ -17,6 +17,7 @@ from ..domain.operators import (
     rank_of,
     shapes_met,
 )
+from ..domain.origins import strongest
 from ..domain.values import (
     NONE,
     STATIC,
@@ -181,14 +182,14 @@ class Comparisons(Interpreter):
             return identity(left, right, isinstance(sign, cst.Equal))
         tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
         if tensors:
-            strongest = max(tensors, key=lambda tensor: (tensor.dependence, tensor.origin is not None))
+            decisive = strongest(tensors)
             ranks = [rank_of(value) for value in (left, right)]
             known = [rank for rank in ranks if rank is not None]
             made = Tensor(
-                strongest.dependence,
+                decisive.dependence,
                 "bool",
                 max(known) if len(known) == 2 else None,
-                strongest.origin,
+                decisive.origin,
                 broadcast(tensors),
                 any(tensor.carried for tensor in tensors),
                 mixed=is_mixed(tensors),

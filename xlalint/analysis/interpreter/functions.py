@@ -12,6 +12,7 @@ from ...syntax.expression_builder import NestedTooDeepError
 from ..budget import Clock
 from ..domain.joins import generalise, join_all, join_environments, pattern
 from ..domain.kinds import settled
+from ..domain.origins import PERHAPS
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -233,6 +234,7 @@ class Functions(Interpreter):
             counted=counted(frame, call),
             bounded=bounded,
             inputs=inputs,
+            entered=_is_entered(frame, context) or crossing,
             passed=passed,
             caller=frame if written else None,
             call=call if written else None,
@@ -335,13 +337,17 @@ class Functions(Interpreter):
                     frame.returns.append(NONE)
                 else:
                     self.compare_returns(frame)
+            shared = "" if frame.entered else PERHAPS
             learned: dict[str, Value] = {
-                name: Structure(origin=Origin(Location(frame.unit, node), f"`{name}` is an input"))
+                name: Structure(origin=Origin(Location(frame.unit, node), f"`{name}` is an input", shared=shared))
                 for name in sorted((frame.inputs & frame.unpacked) - summary.operands)
                 if not summary.context.by_keras and isinstance(env.get(name), Unknown)
             }
             learned |= {
-                name: Tensor(Dependence.VALUE, origin=Origin(frame.function.label, f"`{name}` is used as a tensor"))
+                name: Tensor(
+                    Dependence.VALUE,
+                    origin=Origin(frame.function.label, f"`{name}` is used as a tensor", shared=shared),
+                )
                 for name in sorted((frame.evidence & frame.doubts) - frame.shapes - frame.iterated | _numbers(frame))
                 if frame.function is not None and isinstance(env.get(name), Unknown)
             }
@@ -390,6 +396,11 @@ class Functions(Interpreter):
     def note_trouble(self, function: Function, error: Exception) -> None:
         line = function.stretch.first if function.stretch is not None else 1
         self.note(function.module, line, error, f"`{function.qualname}` cannot be read")
+
+
+def _is_entered(frame: Frame | None, context: Context) -> bool:
+    """Whether code begins here that Keras or a strategy runs, so that its arguments are data."""
+    return frame is None or (context.in_replica and not frame.summary.context.in_replica)
 
 
 def _with_partial(value: FunctionValue, arguments: Arguments) -> Arguments:

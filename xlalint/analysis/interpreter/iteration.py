@@ -7,6 +7,7 @@ from typing import Any, Final
 from ...syntax import nodes as cst
 from ..domain.joins import as_tuple, element_of, join_all
 from ..domain.kinds import as_tensor, surely_tensor, tensor_beside_arrays
+from ..domain.origins import PERHAPS
 from ..domain.values import (
     NONE,
     STATIC,
@@ -81,7 +82,8 @@ class Iteration(Interpreter):
                     return iterable.with_(
                         rank=lower, bounded=None, variable=False, varies=varies, whole=False, open=None
                     )
-                return iterable.element(lower, origin or Origin(location, "a loop over a tensor yields a tensor"))
+                here = Origin(location, "a loop over a tensor yields a tensor", shared=PERHAPS)
+                return iterable.element(lower, origin or here)
             case ApiObject("builtins.range", payload=payload, options=steps):
                 tensor = as_tensor(payload, Dependence.STATIC) if payload is not None else None
                 if tensor is None:

@@ -20,6 +20,7 @@ from ..domain.operators import (
     rank_of,
     shapes_met,
 )
+from ..domain.origins import strongest
 from ..domain.values import (
     STATIC,
     UNKNOWN,
@@ -239,7 +240,7 @@ class Operations(Interpreter):
         right: Value,
         tensors: list[Tensor],
     ) -> Tensor:
-        strongest = max(tensors, key=lambda tensor: (tensor.dependence, tensor.origin is not None))
+        decisive = strongest(tensors)
         if type(sign) in _REMAINDERS:
             symbol = "%" if isinstance(sign, cst.Modulo | cst.ModuloAssign) else "//"
             self.emit(frame, DivideBy, node, left=left, right=right, sign=symbol)
@@ -261,13 +262,13 @@ class Operations(Interpreter):
             arguments = {"left": left, "right": right}
             self.emit(frame, Consume, node, tensor=source, consumer="operator", node=node, arguments=arguments)
         # XLA computes no product of matrices while it compiles.
-        unfolded = multiplies and strongest.dependence is Dependence.VALUE
+        unfolded = multiplies and decisive.dependence is Dependence.VALUE
         carried = unfolded or any(tensor.carried for tensor in tensors)
         return Tensor(
-            strongest.dependence,
+            decisive.dependence,
             dtype,
             max(known) if len(known) == 2 else None,
-            strongest.origin,
+            decisive.origin,
             bounded,
             carried,
             mixed=carried and (is_mixed(tensors) or unfolded),

@@ -14,6 +14,7 @@ from ..domain.operators import (
     index_static,
     indexes_a_tensor,
 )
+from ..domain.origins import taken
 from ..domain.row_counts import number_along, numbers_behind
 from ..domain.values import (
     NONE,
@@ -177,7 +178,7 @@ class Subscripts(Interpreter):
         match base:
             case Structure() | Unknown() if indexes_a_tensor(base, index):
                 self.confirm_tensor(frame, base)
-                origin = Origin(Location(frame.unit, node.value), "`{code}` is a tensor")
+                origin = Origin(Location(frame.unit, node.value), "`{code}` is a tensor", shared=taken(base))
                 carried = isinstance(base, Structure) and base.carried
                 base = Tensor(Dependence.VALUE, origin=origin, carried=carried, varies=base.varies)
             case Structure():

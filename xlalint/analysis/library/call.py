@@ -29,11 +29,11 @@ class Call(Record):
         """The argument under the first of these names that is given."""
         return next((self.arguments[name] for name in names if name in self.arguments), None)
 
-    def here(self, what: str) -> Origin | None:
+    def here(self, what: str, shared: str = "") -> Origin | None:
         """The call as the origin of its result."""
-        return (
-            None if self.location is None else Origin(self.location, f"`{self.name.removesuffix('.__call__')}` {what}")
-        )
+        if self.location is None:
+            return None
+        return Origin(self.location, f"`{self.name.removesuffix('.__call__')}` {what}", shared=shared)
 
 
 class Content(Record):

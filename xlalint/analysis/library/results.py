@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...facts.names import known, parameters
 from ..domain.bounds import along, met_by, product_of
 from ..domain.kinds import holds_text, leaves, options, rows_of, united
+from ..domain.origins import strength, taken
 from ..domain.values import (
     NONE,
     STATIC,
@@ -200,7 +201,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> Content:
                     continue
                 case Unknown() if name in evidence and (leaf is value or not reduces):  # numbers are put in a list, too
                     varies = united(varies, leaf.varies)
-                    dependence, source = Dependence.VALUE, call.here("takes a tensor")
+                    dependence, source = Dependence.VALUE, call.here("takes a tensor", taken(leaf))
                 case Unknown():
                     varies = united(varies, leaf.varies)
                     dependence = Dependence.SHAPE
@@ -213,7 +214,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> Content:
                     continue
             if name in shapes and dependence > Dependence.SHAPE:
                 dependence, source = Dependence.SHAPE, None
-            if dependence > best:
+            if strength(dependence, source) > strength(best, origin):
                 best, origin = dependence, source
             if dependence is Dependence.VALUE and not isinstance(leaf, Unknown):
                 known = leaf.tensor if isinstance(leaf, Structure) else leaf
@@ -336,7 +337,7 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
     rank = result_rank(rank_rule, call, values)
     dtype = result_dtype(dtype_rule, call, values)
     dependence, origin, bounded, carried = inside.dependence, inside.origin, inside.bounded, inside.carried
-    here = call.here(_MADE[flag]) if flag in _MADE else None
+    here = call.here(_MADE[flag], call.name if flag == "variable" else "") if flag in _MADE else None
     match flag:
         case "chance" | "data" | "variable":
             dependence, origin, bounded = Dependence.VALUE, here, None

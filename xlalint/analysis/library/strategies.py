@@ -41,6 +41,7 @@ POLICIES: Final = ("keras.mixed_precision.experimental.set_policy", "keras.mixed
 FLOATX: Final = "keras.backend.set_floatx"
 IMAGE_GENERATOR: Final = "keras.preprocessing.image.ImageDataGenerator"
 SCOPE: Final = "tf.distribute.Strategy.scope"
+REPLICA: Final = "tf.distribute.ReplicaContext"
 _STRATEGY: Final = re.compile(r"tf\.(?:contrib\.)?(?:distribute|tpu)\.(?:experimental\.)?\w*Strategy(?:V[12])?$")
 _MADE_OF: Final = ("tpu_cluster_resolver", "cluster_resolver", "devices", "device")
 BACKEND_VARIABLE: Final = Static("KERAS_BACKEND")

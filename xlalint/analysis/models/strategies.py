@@ -16,6 +16,7 @@ from ..domain.values import (
     Dict,
     FunctionValue,
     Instance,
+    Origin,
     Scope,
     Sequence,
     Structure,
@@ -24,11 +25,12 @@ from ..domain.values import (
     Value,
 )
 from ..domain.varying_shapes import mapped
+from ..files.unit import Location
 from ..interpreter.contexts import ContextKind
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import Interpreter, MethodModel
 from ..interpreter.unseen_strategies import OF_THE_TARGET
-from ..library.strategies import SCOPE, is_strategy, is_tpu, scope_entered
+from ..library.strategies import REPLICA, SCOPE, is_strategy, is_tpu, scope_entered
 from ..record import replace
 
 
@@ -87,10 +89,11 @@ def _passed(
     """The arguments of a step that a strategy runs."""
     given, named = arguments.get(1, "args"), arguments.get(2, "kwargs")
     call = Arguments(unknown=True)
+    batch = Structure(origin=Origin(Location(frame.unit, node), "the strategy passes it on"))
     match given:
         case Sequence(items=tuple(items)):
             written = _args(node, items)
-            call.positional = [_batch(item, perhaps, text) for item, text in zip(items, written, strict=True)]
+            call.positional = [_batch(item, perhaps, text, batch) for item, text in zip(items, written, strict=True)]
             for item, taken in zip(items, call.positional, strict=True):
                 if taken is not item:  # so the function around it is not passed a tensor alone either
                     interpreter.refute_tensor(frame, item)
@@ -99,7 +102,7 @@ def _passed(
         case Structure():  # `args=next(iterator)`
             call.rest = given.part
         case _:
-            call.rest = Structure()
+            call.rest = batch
     if isinstance(named, Dict):
         call.keywords = {key: value for key, value in named.entries.items() if isinstance(key, str)}
     return call
@@ -165,14 +168,14 @@ def _args(node: cst.BaseExpression, items: tuple[Value, ...]) -> list[cst.BaseEx
     return [None] * len(items)
 
 
-def _batch(value: Value, perhaps: bool, written: cst.BaseExpression | None) -> Value:
+def _batch(value: Value, perhaps: bool, written: cst.BaseExpression | None, batch: Structure) -> Value:
     """What a step is passed: the next one of what nobody knows is a batch of tensors, and so is what a strategy runs it
     with that is `perhaps` a TPU's."""
     match value, written:
         case Unknown(), cst.Call(func=cst.Name(value="next")):
-            return Structure()
+            return batch
         case Unknown(), _ if perhaps:
-            return Structure()
+            return batch
         case _:
             return value
 
@@ -209,9 +212,37 @@ def _merge_call(
     keywords = (
         {key: value for key, value in named.entries.items() if isinstance(key, str)} if isinstance(named, Dict) else {}
     )
-    call = Arguments([ApiObject("tf.distribute.Strategy"), *passed], keywords)
+    merged = [mapped(value, _merged) for value in passed]
+    call = Arguments([ApiObject("tf.distribute.Strategy"), *merged], keywords)
     function = arguments.get(0, "merge_fn")
     return None if function is None else interpreter.call(frame, function, call, node)
+
+
+def _all_reduce(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`context.all_reduce("SUM", value)`: all replicas have the same of it."""
+    value = arguments.get(1, "value")
+    name = f"{REPLICA}.all_reduce"
+    origin = Origin(Location(frame.unit, node), f"`{name}` returns tensors", shared=name)
+
+    def reduced(leaf: Value) -> Value:
+        match leaf:
+            case Tensor(dtype=dtype, rank=rank):
+                return Tensor(Dependence.VALUE, dtype, rank, origin)
+            case _:
+                return Structure(origin=origin)
+
+    return None if value is None else mapped(value, reduced)
+
+
+def _merged(value: Value) -> Value:
+    """What `merge_call` passes on: that of all replicas."""
+    match value:
+        case Tensor(origin=Origin() as origin) | Structure(origin=Origin() as origin):
+            return replace(value, origin=replace(origin, shared=f"{REPLICA}.merge_call"))
+        case _:
+            return value
 
 
 def _reduce(
@@ -237,6 +268,7 @@ METHODS: Final[dict[str, MethodModel]] = {
     ".run": _strategy_run,
     ".reduce": _reduce,
     ".merge_call": _merge_call,
+    f"{REPLICA}.all_reduce": _all_reduce,
     ".scope": _scope,
     ".__enter__": _enter_scope,
     ".enter_context": _enter_scope,
