@@ -164,11 +164,12 @@ class MakeWeights(Event):
 class Program(Event):
     """All calls that set up one program, in the order in which they run, one of a function once for each of the values
     that callers have it work on; place: the first of them. `trains`: it trains a model, by a step of its own or
-    Keras's; `taped`: the first tape of a step of its own."""
+    Keras's; `taped`: the first tape of a step of its own; `files`: the paths of those whose code it runs."""
 
     steps: tuple[SetupCall, ...]
     trains: bool
     taped: Location | None
+    files: frozenset[str]
 
 
 class BranchOn(Event):
@@ -373,8 +374,7 @@ class KeepBuilt(Event):
 
 
 class ReadChanged(Event):
-    """Traced code reads a Python value that was there before the trace, and that host code changes between calls, at
-    `changed`; place: what names it."""
+    """Traced code reads a Python value from before the trace that host code changes, at `changed`; place: its name."""
 
     changed: Location
 
