@@ -33,6 +33,7 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..interpreter.jax_compilations import report_jax_compilation, traced_by_jax
 from ..interpreter.mapped_elements import report_map
 from ..interpreter.narrowing import truth
+from ..interpreter.replica_assignments import report_own_data
 from ..library.first_axes import of_rows
 from ..library.mismatches import mismatch
 from ..program.parameter_uses import passed_on
@@ -356,6 +357,7 @@ def _assigned(
     frame.summary.assigns = True
     if isinstance(owner, Tensor) and owner.variable:
         interpreter.note_done(frame, Act.ASSIGN, node)
+        report_own_data(interpreter, frame, owner, arguments, node)
     match node:
         case cst.Call(func=cst.Attribute(value=changed, attr=cst.Name(value=form))) if frame.context.apart:
             target = frame.unit.code(changed)
