@@ -37,19 +37,12 @@ There is no fix: the inputs have to be put into batches, or the call into a `tf.
 """
 
 from collections.abc import Iterator
-from typing import Final
 
 from xlalint.analysis.interpreter.events import Event, LoopOfCalls
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 
 from ._host_loops import MOST_NOTES, OTHER_LOOP, read_notes
-
-MODEL: Final = """
-import tensorflow as tf
-
-model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
-data = tf.data.Dataset.from_tensors(tf.ones([1, 3])).repeat(30)
-"""
+from ._models_of_models import BESIDE, BUILDS, MODEL, PYRAMID, PYRAMID_CLASS, STACK
 
 
 class EagerInference(Rule):
@@ -396,69 +389,12 @@ for epoch in range(12):
             target="tpu",
             why="once an epoch",
         ),
+        Good(BUILDS, Runs(), target="tpu", why="another model each time"),
+        Good(PYRAMID, Runs(), target="tpu", why="the model becomes part of another one"),
         Good(
-            f"""{MODEL}
-def build():
-    return tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
-
-total = 0.0
-for seed in range(9, 90, 9):
-    tf.keras.utils.set_random_seed(seed)
-    total += build().predict(tf.ones([64, 3]), verbose=0)
-""",
-            Runs(),
-            target="tpu",
-            why="another model each time",
+            PYRAMID_CLASS, Runs(), target="tpu", why="the model becomes part of another one, of a class of the program"
         ),
-        Good(
-            f"""{MODEL}
-def pyramid(levels):
-    inputs = [tf.keras.Input((3,)) for _ in range(levels)]
-    found = []
-    for level in inputs:
-        found.append(model(level))
-    return tf.keras.Model(inputs, tf.keras.layers.Add()(found))
-
-print(pyramid(20).count_params())
-""",
-            Runs(),
-            target="tpu",
-            why="the model becomes part of another one",
-        ),
-        Good(
-            f"""{MODEL}
-class Pyramid(tf.keras.Model):
-    def train_step(self, data):
-        return super().train_step(data)
-
-def pyramid(levels):
-    inputs = [tf.keras.Input((3,)) for _ in range(levels)]
-    found = []
-    for level in inputs:
-        found.append(model(level))
-    return Pyramid(inputs, tf.keras.layers.Add()(found))
-
-print(pyramid(20).count_params())
-""",
-            Runs(),
-            target="tpu",
-            why="the model becomes part of another one, of a class of the program",
-        ),
-        Good(
-            f"""{MODEL}
-def beside(base):
-    inputs = tf.keras.Input((3,))
-    outputs = base(inputs)
-    return tf.keras.Model(inputs, outputs)
-
-for size in range(1, 30):
-    base = tf.keras.Sequential([tf.keras.layers.Dense(size)])
-    print(beside(base).count_params())
-""",
-            Runs(),
-            target="tpu",
-            why="a function makes another model of each",
-        ),
+        Good(BESIDE, Runs(), target="tpu", why="a function makes another model of each"),
         Good(
             f"""{MODEL}
 import numpy as np
@@ -500,34 +436,7 @@ for number, x in enumerate(data):
             target="tpu",
             why="every tenth",
         ),
-        Good(
-            """
-import tensorflow as tf
-
-class Gate(tf.keras.layers.Layer):
-    def __init__(self):
-        super().__init__()
-        self.score = tf.keras.layers.Dense(3)
-
-    def call(self, x):
-        return x * self.score(x)
-
-def block(x):
-    gate = Gate()
-    return gate(Gate()(x))
-
-def stack(x, depth):
-    for _ in range(depth):
-        x = block(x)
-    return x
-
-inputs = tf.keras.Input((3,))
-model = tf.keras.Model(inputs, stack(inputs, 20))
-""",
-            Runs(0),
-            target="tpu",
-            why="layers that a model is put together of",
-        ),
+        Good(STACK, Runs(0), target="tpu", why="layers that a model is put together of"),
         Good(
             f"""{MODEL}
 for x in data:
