@@ -1,4 +1,4 @@
-"""What the rules about loops share: which loops run under a gradient."""
+"""What the rules about gradients share: which loops run under one, and which a TPU refuses."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Final, Generic, TypeVar
 from xlalint.analysis.domain.kinds import options
 from xlalint.analysis.domain.values import ApiObject, FunctionValue, Instance, Sequence, Static, Tensor, Value
 from xlalint.analysis.files.unit import Location
+from xlalint.analysis.interpreter.contexts import Trained
 from xlalint.analysis.interpreter.events import Event
-from xlalint.linter.rule import ApiCall, DraftNote
+from xlalint.facts import tables, tpu
+from xlalint.facts.tables import Case
+from xlalint.facts.tpu import OnTpu
+from xlalint.linter.rule import ApiCall, DraftNote, TpuOutcome
 from xlalint.syntax import nodes as cst
 
 GRADIENTS: Final = frozenset(
@@ -227,3 +231,20 @@ def _binds(block: cst.With, name: str) -> bool:
         item.asname is not None and isinstance(item.asname.name, cst.Name) and item.asname.name.value == name
         for item in block.items
     )
+
+
+def is_of_call(event: ApiCall) -> bool:
+    """Whether Keras trains what the `call` of a layer or model leads to."""
+    trail = event.trail
+    while trail is not None and trail.parent is not None:
+        trail = trail.parent
+    return event.context.trained is Trained.LAYER or (
+        event.context.by_keras and trail is not None and trail.name.endswith("call")
+    )
+
+
+def refused_on_tpu(case: Case) -> OnTpu | None:
+    """What a TPU's compiler makes of the gradient of a call, where it refuses one that a CPU's takes."""
+    found = tpu.of_call(case.call)
+    gradient = found.gradient if found is not None and case.gradient is tables.Gradient.OK else None
+    return gradient if gradient is not None and gradient.outcome is TpuOutcome.FAILS else None

@@ -51,7 +51,6 @@ from xlalint.analysis.library.refusing_layers import ENLARGING, UNTRAINED
 from xlalint.facts import tables, tpu
 from xlalint.facts.kernels import lacking
 from xlalint.facts.tables import Case
-from xlalint.facts.tpu import OnTpu
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import (
     Bad,
@@ -70,7 +69,7 @@ from xlalint.linter.rule import (
 )
 
 from ._computed import is_behind_layers, is_computed
-from ._gradients import GRADIENTS, LoopsUnderGradients, is_stopped, note_of
+from ._gradients import GRADIENTS, LoopsUnderGradients, is_of_call, is_stopped, note_of, refused_on_tpu
 from ._kernels import CALLED, case_of, fact_of, names_without_gradient
 
 _NEAREST: Final = "ResizeNearestNeighborGrad"
@@ -428,7 +427,7 @@ def f(x):
                     yield self._enlarging(*behind)
                 return
             case ApiCall(arguments=arguments, trail=trail) if UNTRAINED in arguments:
-                of_keras = _is_of_call(event) and event.context.keras is Tracing.KERAS_2
+                of_keras = is_of_call(event) and event.context.keras is Tracing.KERAS_2
                 if of_keras and is_behind_layers(event.location, trail):
                     yield self._enlarging(self._first_of(event), event.location)
                 return
@@ -451,7 +450,7 @@ def f(x):
 
     def _fails(self, event: ApiCall) -> bool:
         case = self._case(event)
-        return case is not None and (case.gradient is tables.Gradient.FAILS or _on_tpu(case) is not None)
+        return case is not None and (case.gradient is tables.Gradient.FAILS or refused_on_tpu(case) is not None)
 
     def _is_trained(self, event: ApiCall) -> bool:
         """Whether Keras trains what a layer or model calls. Loops, whose gradient lacks no kernel, have rules of their
@@ -483,7 +482,7 @@ def f(x):
 
     def _draft(self, call: ApiCall, *notes: DraftNote) -> Draft:
         case = self._case(call)
-        on_tpu = _on_tpu(case) if case is not None else None
+        on_tpu = refused_on_tpu(case) if case is not None else None
         if on_tpu is not None:
             message = f"the TPU compiler refuses the gradient of `{brief(call.node)}`"
             draft = Draft(message, Effect.TPU, HELP, call.location, notes, on_tpu=on_tpu.outcome)
@@ -495,23 +494,6 @@ def f(x):
         there = tpu.of_call(case.call) if case is not None else None
         on_its_own = there.gradient.outcome if there is not None and there.gradient is not None else None
         return Draft(message, Effect.FAILS, HELP, call.location, notes, on_tpu=on_its_own)
-
-
-def _is_of_call(event: ApiCall) -> bool:
-    """Whether Keras trains what the `call` of a layer or model leads to."""
-    trail = event.trail
-    while trail is not None and trail.parent is not None:
-        trail = trail.parent
-    return event.context.trained is Trained.LAYER or (
-        event.context.by_keras and trail is not None and trail.name.endswith("call")
-    )
-
-
-def _on_tpu(case: Case) -> OnTpu | None:
-    """What a TPU's compiler makes of the gradient of a call, where it refuses one that a CPU's takes."""
-    found = tpu.of_call(case.call)
-    gradient = found.gradient if found is not None and case.gradient is tables.Gradient.OK else None
-    return gradient if gradient is not None and gradient.outcome is TpuOutcome.FAILS else None
 
 
 BILINEAR = 'interpolation="bilinear", or tf.repeat along both axes'

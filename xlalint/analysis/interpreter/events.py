@@ -107,10 +107,9 @@ class AssignEachStep(Setup):
 
 
 class LoopOfCalls(Setup):
-    """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`; place: as above.
-    `calls`: the places; `trains`: Keras is also passed what it predicted, to train on; `reads`, `needed`: as above;
-    `open`: nobody knows how often it runs (`while`); `unsure`: a condition that the loop does not change decides
-    whether it does so at all; `others`: loops that run the same calls."""
+    """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`, at `calls`; place: as
+    above. `trains`: Keras is also passed what it predicted; `open`: nobody knows how often it runs (`while`); `unsure`:
+    nor, for a condition that stays, whether it does so; `others`: loops that run the same calls."""
 
     calls: tuple[Location, ...]
     reads: tuple[tuple[Location, str], ...]
@@ -123,7 +122,6 @@ class LoopOfCalls(Setup):
 
     @property
     def is_quiet(self) -> bool:
-        """Whether it is worth no more than information."""
         return self.needed or self.open or self.unsure or self.context.kind is ContextKind.OPEN
 
 
@@ -462,9 +460,7 @@ class HoldLayer(Event):
 
 class MakeCompiled(Event):
     """Host code wraps a function by `tf.function(jit_compile=True)` or its relatives; place: the call or decorator.
-
-    `arguments`: the settings, by name; `in_loop`: each round of a Python loop makes one.
-    """
+    `arguments`: the settings, by name; `in_loop`: each iteration of a Python loop makes one."""
 
     of_host: ClassVar[bool] = True
 
