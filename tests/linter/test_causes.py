@@ -160,3 +160,19 @@ def test_what_a_function_creates_besides_is_information(tmp_path: Path) -> None:
     found = [one for one in check([tmp_path], Settings()).findings if one.code in ("XLA409", "XLA606")]
     assert [one.severity for one in found] == [Severity.ERROR, Severity.INFO, Severity.ERROR]
     assert found[1].notes[-1].span == found[0].span
+
+
+INPUTS = """\
+import tensorflow as tf
+
+class Layer(tf.keras.layers.Layer):
+    def call(self, x):
+        first, second, third, last = [tf.cast(tf.reduce_sum(part), tf.int32) for part in (x[0], x[1], x[2], x[3])]
+        return tf.zeros([first]), tf.zeros([second]), tf.zeros([third]), tf.zeros([last])
+"""
+
+
+def test_the_inputs_of_a_layer_are_no_single_cause(tmp_path: Path) -> None:
+    (tmp_path / "layer.py").write_text(INPUTS, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA205"]
+    assert [one.severity for one in found] == [Severity.WARNING] * 4

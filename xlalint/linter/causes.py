@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
+from ..analysis.domain.origins import BY_KERAS
 from ..findings.findings import Effect, Finding, Note, Severity
 
 # Rules whose first note says where a value comes from, each with the effects that are meant: whoever makes a number of
@@ -82,7 +83,7 @@ def _cause(finding: Finding) -> Hashable:
         return None
     if finding.notes and finding.effect in _OF_VALUES.get(finding.code, ()):
         origin = finding.notes[0]
-        return (origin.path, origin.span, origin.text)
+        return None if origin.text.startswith(BY_KERAS) else (origin.path, origin.span, origin.text)
     if finding.code in _OF_FILES and finding.fix is None:
         return finding.effect
     if finding.effect is _OF_FUNCTIONS.get(finding.code) and finding.context is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.origins import BY_KERAS
 from ..domain.values import (
     NONE,
     STATIC,
@@ -86,9 +87,9 @@ def role_arguments(kind: str, name: str, method: Function) -> Arguments:
     location = method.label
 
     def tensor(dtype: str | None = None) -> Value:
-        return Tensor(Dependence.VALUE, dtype, origin=Origin(location, f"Keras calls `{name}` with tensors"))
+        return Tensor(Dependence.VALUE, dtype, origin=Origin(location, f"{BY_KERAS} `{name}` with tensors"))
 
-    nest = Structure(origin=Origin(location, f"Keras calls `{name}` with tensors"), passed=True)
+    nest = Structure(origin=Origin(location, f"{BY_KERAS} `{name}` with tensors"), passed=True)
     match kind, name:
         case ("loss", _):
             # A model with several outputs hands its loss all of them, where the loss takes them apart, and what they

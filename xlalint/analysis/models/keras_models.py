@@ -8,6 +8,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.counts import rounds_up
 from ..domain.kinds import leaves, options, rows_of
+from ..domain.origins import BY_KERAS
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -154,7 +155,7 @@ def _keras_entry(
 
 
 def _argument(function: FunctionValue, role: str) -> Origin:
-    return Origin(function.function.label, f"Keras calls this {role} with tensors")
+    return Origin(function.function.label, f"{BY_KERAS} this {role} with tensors")
 
 
 def _lambda_layer(
