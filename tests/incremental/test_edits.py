@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.incremental.project import EDITS, Edit, Written
 from xlalint.analysis.files.files import Session
 from xlalint.analysis.fixpoint import partitions as parts
 from xlalint.findings.findings import Report
+from xlalint.linter.analyse import Analysis
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
@@ -34,20 +36,22 @@ def told(report: Report) -> object:
 
 
 def runs_equal_fresh_ones(edits: list[Edit], jobs: int, in_turn: bool = False, session: Session | None = None) -> None:
-    """`in_turn`: the parts of all but the fresh runs are run one after another; `session`: what they share."""
+    """`in_turn`: the parts of all but the fresh runs are run one after another, side by side with others where there is
+    room, which is so in every other run; `session`: what they share."""
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
             written = Written(Path(folder))
             warm = Settings(jobs=jobs, cache_dir=Path(folder, ".cache"))
-            for edit in [None, *edits]:
+            for edit, filled in zip([None, *edits], cycle((0.0, 1.0))):
                 if edit is not None:
                     written.apply(edit)
                 with pytest.MonkeyPatch.context() as patch:
                     if in_turn:
                         patch.setattr(parts, "_TOGETHER", 0)
                         patch.setattr(parts, "_TOGETHER_EACH", 0)
+                        patch.setattr(Analysis, "_filled", lambda self, expected=0, filled=filled: filled)
                     found = told(check(["."], warm, session=session))
                 assert found == told(check(["."], Settings(jobs=1)))
         finally:
