@@ -42,6 +42,20 @@ def shifted(args, x):
     y = args.hidden * x
     return Shifted(y.shape, shift=args.shift).moved(y)
 
+class Audio:
+    def __init__(self, converter):
+        self.converter = converter
+
+    def frames(self, x):
+        return self.converter(x)[:: self.converter.stride]
+
+class Video:
+    def __init__(self, reader):
+        self.rate, self.reader = reader.rate_of_frames, reader
+
+    def frames(self, x):
+        return self.reader(x) * self.rate
+
 class Block:
     def __init__(self, params: dict):
         if params["units"] != 7 or params["mode"] not in ("causal",):
@@ -154,6 +168,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
     [
         pytest.param("Grid.scaled", "Grid(args: Settings(", id="options-of-the-project"),
         pytest.param("Shifted.moved", "Shifted(shape: (4, 4, 4), shift: 3).moved", id="an-option-that-is-passed"),
+        pytest.param("Audio.frames", "Audio(converter: CalledSettings(stride=4)).frames", id="a-called-object"),
+        pytest.param("Video.frames", "Video(reader: CalledSettings(rate_of_frames=", id="settings-that-are-called"),
         pytest.param("Block.dropped", "Block(params: Block.default_params()).dropped", id="what-its-class-gives"),
         pytest.param("projected", "called with x: f32[4, 4], sizes: HEAD_SIZES", id="what-its-module-has"),
         pytest.param("Fields.counted", "Fields(columns: [{'count': 4}, {'count': 4}]).counted", id="all-items-alike"),

@@ -25,7 +25,7 @@ from .error_clues import MOST_RANK, ErrorClues
 from .numbers import SIZE
 from .own_settings import ready_with
 from .parts import Assignment, PartPath, part_at, with_part
-from .settings import is_of_tensors, is_settings, settings
+from .settings import CalledSettings, is_of_tensors, is_settings, settings
 from .slots import OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
 from .spec_changes import as_float, less, of_dtype, of_rank
 from .tensors import ComposedInput, ObjectInput, map_specs
@@ -56,6 +56,7 @@ _ASKED: Final = re.compile(r"\b(?:must|expected|expects|should|requires?)\b", re
 _OF_STRINGS: Final = {name for name in (*dir(str), *dir(bytes)) if not name.startswith("_") and name not in dir(tuple)}
 _OF_TENSORS: Final = ("shape", "dtype", "get_shape", "rank", "ndim", "device", "numpy", "set_shape")
 _TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ArrayImpl", "ndarray")
+_FUNCTION: Final = "function"  # what Python calls those that are made up
 _MADE: Final = ("EagerTensor", "ArrayImpl")  # what a tensor among the inputs is
 
 
@@ -335,7 +336,8 @@ def _instead_of_value(
     wants_tensor = clues.attribute is not None and clues.attribute[1] in _OF_TENSORS
     if not wants_tensor:
         yield from classes
-        yield from _as_settings(clues, type(part.value).__name__ if isinstance(part, Literal) else "NoneType")
+        guessed = type(part.value).__name__ if isinstance(part, Literal) else "NoneType"
+        yield from _as_settings(clues, _FUNCTION if part in (IDENTITY, LAST, LOGITS) else guessed)
     yield from (Literal(word) for word in clues.modes if part != Literal(word))
     if clues.of_function:
         yield IDENTITY
@@ -378,16 +380,20 @@ def _as_settings(clues: ErrorClues, *kinds: str) -> Iterator[Choice]:
     """Settings instead of an input of some kinds that misses an attribute which no sort of tensor has."""
     if clues.attribute is not None and clues.attribute[0] in kinds and not is_of_tensors(clues.attribute[1]):
         unknown = {name: guess_of(name) for name in (*clues.fellows, clues.attribute[1])}
-        yield from map(settings, known_first(unknown, clues))
+        called = clues.attribute[0] == _FUNCTION
+        yield from (settings(one, called=called) for one in known_first(unknown, clues))
         yield from clues.ready
 
 
 def _instead_of_settings(part: ComposedInput, clues: ErrorClues) -> Iterator[Choice]:
-    """More settings, where one is missed."""
+    """More settings, where one is missed, or such as can be called."""
     missed, known = _missed(clues), dict(part.entries)
+    called = part.made is CalledSettings
+    if clues.of_function and not called:
+        yield settings(known, called=True)
     if missed is not None and missed not in known:
         unknown = {name: guess_of(name) for name in (*clues.fellows, missed)}
-        yield from (settings({**one, **known}) for one in known_first(unknown, clues))
+        yield from (settings({**one, **known}, called=called) for one in known_first(unknown, clues))
 
 
 def _is_of_dtype(part: Choice, other: Choice) -> bool:

@@ -30,14 +30,21 @@ class Settings:
         return vars(self).get(key, default)
 
 
-def settings(entries: Mapping[str, Entry]) -> ComposedInput:
-    """Settings of these entries."""
-    return composed(Settings, entries)
+class CalledSettings(Settings):
+    """What is called as well, and gives what it is called with first."""
+
+    def __call__(self, *positional: Any, **keywords: Any) -> Any:
+        return next(iter((*positional, *keywords.values())), None)
+
+
+def settings(entries: Mapping[str, Entry], *, called: bool = False) -> ComposedInput:
+    """Settings of these entries; `called`: which can be called."""
+    return composed(CalledSettings if called else Settings, entries)
 
 
 def is_settings(given: object) -> TypeGuard[ComposedInput]:
     """Whether an input is settings."""
-    return isinstance(given, ComposedInput) and given.made is Settings
+    return isinstance(given, ComposedInput) and given.made in (Settings, CalledSettings)
 
 
 def is_of_tensors(attribute: str) -> bool:
