@@ -56,6 +56,17 @@ class Video:
     def frames(self, x):
         return self.reader(x) * self.rate
 
+class Words:
+    def make(self):
+        self.table = tf.range(4.0)
+
+    def decode(self, x):
+        return self.table[0] + x
+
+    @tf.function
+    def points(self, x):
+        return self.decode(tf.reshape(x, [-1]))
+
 class Block:
     def __init__(self, params: dict):
         if params["units"] != 7 or params["mode"] not in ("causal",):
@@ -170,6 +181,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.param("Shifted.moved", "Shifted(shape: (4, 4, 4), shift: 3).moved", id="an-option-that-is-passed"),
         pytest.param("Audio.frames", "Audio(converter: CalledSettings(stride=4)).frames", id="a-called-object"),
         pytest.param("Video.frames", "Video(reader: CalledSettings(rate_of_frames=", id="settings-that-are-called"),
+        pytest.param("Words.points", "Words().points after make(), with x: f32[4, 4]", id="called-by-way-of-another"),
         pytest.param("Block.dropped", "Block(params: Block.default_params()).dropped", id="what-its-class-gives"),
         pytest.param("projected", "called with x: f32[4, 4], sizes: HEAD_SIZES", id="what-its-module-has"),
         pytest.param("Fields.counted", "Fields(columns: [{'count': 4}, {'count': 4}]).counted", id="all-items-alike"),

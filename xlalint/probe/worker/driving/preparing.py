@@ -5,20 +5,22 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
-from ..inputs.signatures import asked_of, tree_of
+from ..inputs.signatures import asked_of, python_function_of, tree_of
+
+_DEEPEST: Final = 3  # methods behind methods
 
 
 def preparations(cls: type, name: str) -> tuple[str, ...]:
     """The methods that set what a method reads, and what nothing sets while the object is made: one of them at most,
     the last one here, asks for arguments."""
-    if not inspect.isfunction(method := getattr(cls, name, None)) or (tree := tree_of(method)) is None:
-        return ()
-    read = {node.attr for node in _of_self(tree) if isinstance(node.ctx, ast.Load)}
-    missing = {attribute for attribute in read if not hasattr(cls, attribute)} - _set_by(cls, "__init__")
+    run = _run_by(cls, name)
+    read = {attribute for one in run for attribute in _accessed(cls, one, ast.Load)}
+    made = {attribute for one in _run_by(cls, "__init__") for attribute in _set_by(cls, one)}
+    missing = {attribute for attribute in read if not hasattr(cls, attribute)} - made
     found: list[str] = []
-    others = [one for one in dir(cls) if one != name and not one.startswith("__")] if missing else []
+    others = [one for one in dir(cls) if one not in run and not one.startswith("__")] if missing else []
     able = [one for one in others if inspect.isfunction(getattr(cls, one)) and missing & _set_by(cls, one)]
     # What calls the method itself leaves other values for it: its caller is run for that.
     able = [one for one in able if not asks(getattr(cls, one)) or name not in _accessed(cls, one, ast.Load)]
@@ -31,6 +33,23 @@ def preparations(cls: type, name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _run_by(cls: type, name: str) -> list[str]:
+    """A method and those of the same object, and of the same package, that it calls, the nearest first."""
+    found = [name] if _functions(cls, name) else []
+    package = cls.__module__.partition(".")[0]
+    for _ in range(_DEEPEST):
+        read = [one for other in found for one in sorted(_accessed(cls, other, ast.Load))]
+        own = (one for one in read for it in _functions(cls, one)[:1] if it.__module__.partition(".")[0] == package)
+        found = list(dict.fromkeys((*found, *own)))
+    return found
+
+
+def _functions(cls: type, name: str) -> list[Callable[..., Any]]:
+    """The methods of a name, in the class and in those that it inherits from."""
+    held = (python_function_of(vars(base)[name]) for base in cls.__mro__ if name in vars(base))
+    return [one for one in held if inspect.isfunction(one)]
+
+
 def _set_by(cls: type, name: str) -> set[str]:
     """The attributes of the object that a method sets."""
     return _accessed(cls, name, ast.Store)
@@ -38,8 +57,7 @@ def _set_by(cls: type, name: str) -> set[str]:
 
 def _accessed(cls: type, name: str, how: type[ast.expr_context]) -> set[str]:
     """The attributes of the object that a method sets or reads, in the class or in one that it inherits from."""
-    methods = [vars(base)[name] for base in cls.__mro__ if inspect.isfunction(vars(base).get(name))]
-    trees = [tree for method in methods if (tree := tree_of(method)) is not None]
+    trees = [tree for method in _functions(cls, name) if (tree := tree_of(method)) is not None]
     return {node.attr for tree in trees for node in _of_self(tree) if isinstance(node.ctx, how)}
 
 
