@@ -28,6 +28,7 @@ from .queue import Queue
 from .recorded_calls import form_of
 from .replacements import changes
 from .slots import Choice, Slot
+from .spec_changes import LONGER
 from .tensors import Arguments, ObjectInput, RecordedInput, build, map_specs, tensors_in
 
 _MOST_CALLS: Final = 400
@@ -411,7 +412,7 @@ class Search:
         if variants > 1:
             return [assignment] * (variants - 1)
         found: list[Assignment] = []
-        for longer in _LONGER:
+        for longer in LONGER:
             other = _changed(assignment, longer, [slot.group == "call" and not slot.fixed for slot in self.slots])
             if other != assignment and other not in found and self._accepts(other):
                 found.append(other)
@@ -453,32 +454,6 @@ def _is_made(choice: Choice) -> TypeGuard[ObjectInput]:
 def _settled(choice: ObjectInput) -> ObjectInput:
     thing = choice.make()
     return ObjectInput(choice.text, lambda: thing)
-
-
-def _grown(*axes: int) -> Callable[[Spec], Spec]:
-    """Longer at some axes."""
-
-    def longer(spec: Spec) -> Spec:
-        chosen = {axis % len(spec.dims) for axis in axes if -len(spec.dims) <= axis < len(spec.dims)}
-        dims = tuple(
-            (first + 1, last + 1) if axis in chosen else (first, last) for axis, (first, last) in enumerate(spec.dims)
-        )
-        return replace(spec, dims=dims)
-
-    return longer
-
-
-_LONGER: Final = (
-    _grown(0),
-    _grown(1),
-    _grown(0, 1),
-    _grown(1, 2),
-    _grown(-2),
-    _grown(-1),
-    _grown(-1, -2),
-    lambda spec: replace(spec, dims=tuple((first * 2, last * 2) for first, last in spec.dims)),
-    _grown(0, 1, 2, 3, 4),
-)
 
 
 def _changed(assignment: Assignment, change: Callable[[Spec], Spec], free: Sequence[bool] | None = None) -> Assignment:

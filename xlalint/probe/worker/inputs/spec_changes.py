@@ -1,8 +1,10 @@
-"""Tensors like others, of another dtype or rank."""
+"""Tensors like others, of another dtype, rank or size."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from xlalint.sources.specs import Spec
 
@@ -24,3 +26,29 @@ def less(one: Spec, ranks: int) -> Spec:
 
 def as_float(one: Spec, dtype: str) -> Spec:
     return replace(one, dtype=dtype) if one.dtype.startswith("float") else one
+
+
+def _grown(*axes: int) -> Callable[[Spec], Spec]:
+    """Longer at some axes."""
+
+    def longer(spec: Spec) -> Spec:
+        chosen = {axis % len(spec.dims) for axis in axes if -len(spec.dims) <= axis < len(spec.dims)}
+        dims = tuple(
+            (first + 1, last + 1) if axis in chosen else (first, last) for axis, (first, last) in enumerate(spec.dims)
+        )
+        return replace(spec, dims=dims)
+
+    return longer
+
+
+LONGER: Final[tuple[Callable[[Spec], Spec], ...]] = (
+    _grown(0),
+    _grown(1),
+    _grown(0, 1),
+    _grown(1, 2),
+    _grown(-2),
+    _grown(-1),
+    _grown(-1, -2),
+    lambda spec: replace(spec, dims=tuple((first * 2, last * 2) for first, last in spec.dims)),
+    _grown(0, 1, 2, 3, 4),
+)
