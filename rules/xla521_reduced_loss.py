@@ -3,7 +3,7 @@
 ## What it does
 Reports calls of an object of a Keras loss (`tf.keras.losses.MeanSquaredError()`) that was made without `reduction`, in
 a step of the program's own that a strategy runs, or in a model's own `train_step` or `call` under a strategy, if Keras
-2 runs the program. In layers and losses of the program's own, of which nobody knows the model, that is information.
+2 runs the program. In layers and losses of the program's own, whose model the linter does not see, that is information.
 Where the version of Keras is not known, and where the target is a TPU and the program has no strategy yet, that is
 information.
 

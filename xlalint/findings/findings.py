@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 # A `cell` beside a line or span counts a notebook's cells from 1, those without code included, and the lines count
 # within the cell; it is None in a plain file.
@@ -65,6 +65,9 @@ class Span:
         """The lines that the span touches; one whose beginning is its end is not among them."""
         whole = self.end_column == 1 and self.end_line > self.line
         return range(self.line, self.end_line + (not whole))
+
+
+BY_KERAS: Final = "Keras calls"  # how a note begins that names all inputs of what Keras calls, and no single value
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from ..analysis.domain.origins import BY_KERAS
-from ..findings.findings import Effect, Finding, Note, Severity
+from ..findings.findings import BY_KERAS, Effect, Finding, Note, Severity
 
 # Rules whose first note says where a value comes from, each with the effects that are meant: whoever makes a number of
 # what decides sizes and positions, or a variable of what the host changes, has mended them all.

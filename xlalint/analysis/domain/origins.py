@@ -11,9 +11,6 @@ from .values import Dependence, Origin, Structure, Tensor, Unknown
 PERHAPS: Final = "(unseen)"
 PARAMETER: Final = "(parameter)"
 
-# How an origin begins that is all inputs of what Keras calls, and no single value.
-BY_KERAS: Final = "Keras calls"
-
 
 def strength(dependence: Dependence, origin: Origin | None) -> tuple[Dependence, int]:
     """How much a value decides of what is made of it and others: data that a replica of a strategy has alone go before

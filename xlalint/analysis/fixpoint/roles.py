@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...findings.findings import BY_KERAS
 from ...syntax import nodes as cst
-from ..domain.origins import BY_KERAS
 from ..domain.values import (
     NONE,
     STATIC,

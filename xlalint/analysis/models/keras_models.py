@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from ...findings.findings import BY_KERAS
 from ...syntax import nodes as cst
 from ..domain.counts import rounds_up
 from ..domain.kinds import leaves, options, rows_of
-from ..domain.origins import BY_KERAS
 from ..domain.values import (
     NONE,
     UNKNOWN,
