@@ -96,7 +96,7 @@ class _Flow:
                 case cst.Call():
                     if around.func is not here and _ends(around, here):
                         return False
-                    if _called(around) in _TAKES:
+                    if cst.called_name(around) in _TAKES:
                         return True
                 case cst.Assign(targets=targets):
                     if any(target is here for target in targets):
@@ -107,7 +107,7 @@ class _Flow:
                 case cst.AnnAssign(target=target) | cst.AugAssign(target=target):
                     return target is not here and self._assigned(around, target, whole=False)
                 case cst.Expr(value=value):
-                    return not (isinstance(value, cst.Call) and _called(value) in _SHOWS)
+                    return not (isinstance(value, cst.Call) and cst.called_name(value) in _SHOWS)
                 case cst.Return():
                     return self._unit.function_around(around) is not self._function or self._returned()
                 case cst.Lambda() | cst.FunctionDef() | cst.BaseCompoundStatement() | cst.BaseSmallStatement():
@@ -156,7 +156,7 @@ class _Flow:
         """Whether it reaches what the function that is called returns."""
         if self._trail is None or not isinstance(call := self._trail.location.node, cst.Call):
             return True
-        return _called(call) in _TAKES or _Flow(self._trail.location, self._trail.parent).starts_at()
+        return cst.called_name(call) in _TAKES or _Flow(self._trail.location, self._trail.parent).starts_at()
 
 
 def _named_in(node: cst.CSTNode, name: str) -> Iterator[cst.CSTNode]:
@@ -175,7 +175,7 @@ def _binds(line: cst.CSTNode, name: str) -> bool:
 
 def _ends(call: cst.Call, arg: cst.CSTNode) -> bool:
     """Whether no gradient goes through a call to one of its arguments."""
-    called = _called(call)
+    called = cst.called_name(call)
     first = bool(call.args) and call.args[0] is arg
     if called in ("cond", "where"):
         return first
@@ -190,11 +190,3 @@ def _is_whole(dtype: cst.Arg) -> bool:
             return dtype.value.raw_value.startswith(_WHOLE)
         case _:
             return False
-
-
-def _called(call: cst.Call) -> str:
-    match call.func:
-        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
-            return name
-        case _:
-            return ""

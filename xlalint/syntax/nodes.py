@@ -96,3 +96,12 @@ def _is_next(number: BaseExpression, before: BaseExpression) -> bool:  # noqa: F
 def sign_of(operator: BaseOperator) -> str:
     """An operator as it is written."""
     return Module([]).code_for_node(operator).strip()  # noqa: F405
+
+
+def called_name(call: Call) -> str:  # noqa: F405
+    """The last part of the name that a call calls: `relu` of `tf.nn.relu(x)`; the empty text where it has none."""
+    match call.func:
+        case Name(value=name) | Attribute(attr=Name(value=name)):  # noqa: F405
+            return name
+        case _:
+            return ""

@@ -26,7 +26,7 @@ def is_unchanging(
         return _keeps(test, loop, outer)
     if inner is None or not isinstance(inner.node, cst.FunctionDef) or not isinstance(call, cst.Call):
         return False
-    if not any(node is condition for node in cst.within(inner.node)) or _called(call) != inner.name:
+    if not any(node is condition for node in cst.within(inner.node)) or cst.called_name(call) != inner.name:
         return False
     passed = dict(_passed(inner, call))
     names = set(_names(test))
@@ -114,14 +114,6 @@ def _assigns(function: Function, attribute: str) -> bool:
         for target in cst.targets_in(method.node.body)
         for part in cst.within(target)
     )
-
-
-def _called(call: cst.Call) -> str:
-    match call.func:
-        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
-            return name
-        case _:
-            return ""
 
 
 def _passed(function: Function, call: cst.Call) -> Iterator[tuple[str, cst.BaseExpression]]:
