@@ -109,7 +109,8 @@ class Functions(Interpreter):
                 outside.summary.calls.append((Location(outside.unit, place), summary))
                 if frame.context.kind in NOT_TRACED:
                     note_call(outside, summary, value, arguments, place, looped=frame.python_loop > 0)
-            runs_steps = any(step.context.kind is ContextKind.XLA for step in summary.steps)
+            steps = summary.steps if value.compiled is not None else ()
+            runs_steps = any(step.context.kind is ContextKind.XLA for step in steps)
             if isinstance(value.compiled, Compilation) and (runs_steps or self._is_compiled(value.compiled)):
                 passed = _with_partial(value, arguments)
                 identity = value.function.identity
