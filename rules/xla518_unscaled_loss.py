@@ -242,6 +242,14 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
             why="the root of each replica's mean",
         ),
         Bad(
+            _program("tf.multiply(0.5, tf.add(loss_of(y, outputs), tf.math.subtract(loss_of(y, outputs), 1.0)))"),
+            [MEAN],
+            Runs(),
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            why="arithmetic by name",
+        ),
+        Bad(
             _ALONE,
             ["tf.reduce_mean((model(x) - y) ** 2)"],
             Runs(),
@@ -309,6 +317,7 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
             target="tpu",
         ),
         Good(_program("tf.sqrt(loss_of(y, outputs) + 1.0) / strategy.num_replicas_in_sync"), Runs()),
+        Good(_program("tf.multiply(loss_of(y, outputs), 1.0 / strategy.num_replicas_in_sync)"), Runs()),
         Good(_program("tf.sqrt(tf.reduce_sum((outputs - y) ** 2))"), Runs(), why="the root of a sum"),
         Good(_program("loss_of(y, outputs) / strategy.num_replicas_in_sync"), Runs()),
         Good(_program("loss_of(y, outputs) * (1.0 / strategy.num_replicas_in_sync)"), Runs()),

@@ -17,6 +17,8 @@ _OF_MEANS: Final = frozenset(
     for home in ("keras.backend", "keras.ops", "tf", "tf.math")
     for name in ("abs", "exp", "log", "log1p", "negative", "pow", "power", "sqrt", "square")
 )
+_ADDING: Final = frozenset(("keras.ops.add", "keras.ops.subtract", "tf.add", "tf.subtract"))
+_MULTIPLYING: Final = frozenset(("keras.ops.multiply", "tf.multiply"))
 _DIVIDING: Final = frozenset(("keras.ops.divide_no_nan", "tf.divide", "tf.math.divide_no_nan"))
 
 
@@ -26,11 +28,15 @@ def reduction_of(call: Call, rank: int | None, dependence: Dependence) -> Reduct
         return None
     if call.name in _SUMS or call.name in _MEANS:
         return Reduction(call.location, call.name in _MEANS)
-    first, second = call.get("x", "input", "*0"), call.get("y", "x2", "*1")
+    first, second = call.get("x", "x1", "input", "*0"), call.get("y", "x2", "*1")
     if call.name in _KEEPING:
         return first.reduction if isinstance(first, Tensor) else None
     if call.name in _OF_MEANS:
         return of_mean(first)
+    if call.name in _ADDING:
+        return total(first, second)
+    if call.name in _MULTIPLYING:
+        return weighted(first, second)
     if call.name in _DIVIDING:
         return quotient(first, second)
     return None
@@ -55,18 +61,33 @@ def quotient(left: Value | None, right: Value | None) -> Reduction | None:
             return None
 
 
+def total(left: Value | None, right: Value | None) -> Reduction | None:
+    """What a sum or a difference is: what is added to a sum or a mean leaves it one."""
+    found = _among(left, right)
+    return next((it for it in found if it.mean), found[0]) if found else None
+
+
+def weighted(left: Value | None, right: Value | None) -> Reduction | None:
+    """What a product is: a number that stands there weights a sum or a mean, and leaves it one."""
+    found = _among(left, right)
+    by_number = any(isinstance(side, Static) and side.known for side in (left, right))
+    return found[0] if found and by_number else None
+
+
 def combined(sign: cst.BaseBinaryOp | cst.BaseAugOp, left: Value, right: Value) -> Reduction | None:
-    """What arithmetic makes of sums and means: what is added to one, or weights it by a number that stands there,
-    leaves it one."""
-    found = [side.reduction for side in (left, right) if isinstance(side, Tensor) and side.reduction is not None]
+    """What arithmetic makes of sums and means."""
     match sign:
         case cst.Add() | cst.AddAssign() | cst.Subtract() | cst.SubtractAssign():
-            return next((it for it in found if it.mean), found[0]) if found else None
-        case cst.Multiply() | cst.MultiplyAssign() if any(isinstance(it, Static) and it.known for it in (left, right)):
-            return found[0] if found else None
+            return total(left, right)
+        case cst.Multiply() | cst.MultiplyAssign():
+            return weighted(left, right)
         case cst.Divide() | cst.DivideAssign():
             return quotient(left, right)
         case cst.Power() | cst.PowerAssign() if isinstance(right, Static):
             return of_mean(left)
         case _:
             return None
+
+
+def _among(*sides: Value | None) -> list[Reduction]:
+    return [side.reduction for side in sides if isinstance(side, Tensor) and side.reduction is not None]
