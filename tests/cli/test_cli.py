@@ -210,6 +210,18 @@ def test_a_syntax_error_is_a_finding(project: Path, capsys: pytest.CaptureFixtur
     assert err == ""
 
 
+def test_a_syntax_error_where_nothing_names_tensorflow_is_information(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "step.py").unlink()
+    (project / "notes.py").write_text("first = = load the data\nthen train\n")
+    code, out, _ = ran(capsys, "--output-format", "concise", ".")
+    assert code == 0
+    assert out.startswith("notes.py:1:")
+    assert "XLA900" in out
+    assert "Found 1 info finding" in out
+
+
 def test_an_internal_error_is_one_line_and_exit_2(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -324,7 +324,7 @@ class Analysis:
             if trouble.path in self._linted:
                 path = self._shown.get(trouble.path, trouble.path)
                 span = Span(trouble.line, trouble.column, trouble.line, trouble.column + 1)
-                found.append(about_file(trouble.code, path, trouble.message, self._settings, span))
+                found.append(about_file(trouble.code, path, trouble.message, self._settings, span, aside=trouble.aside))
         for given_up in dict.fromkeys(chain.from_iterable(end.given_up for end in ends)):
             outcome.lasts = False  # what is found depends on how fast the machine is
             if given_up in self._linted:

@@ -18,9 +18,12 @@ _SEVERITIES: Final = {
 }
 
 
-def about_file(code: str, path: str, message: str, settings: Settings, span: Span = _START) -> Finding:
-    """What keeps a file, or a part of it, from being checked: without effect or context."""
-    severity = _near(path, settings).severities.get(code, _SEVERITIES[code])
+def about_file(
+    code: str, path: str, message: str, settings: Settings, span: Span = _START, *, aside: bool = False
+) -> Finding:
+    """What keeps a file, or a part of it, from being checked: without effect or context. `aside`: it is not about
+    TensorFlow, for all that can be seen."""
+    severity = _near(path, settings).severities.get(code, Severity.INFO if aside else _SEVERITIES[code])
     return Finding(path, span, code, rule_names()[code], severity, None, message)
 
 

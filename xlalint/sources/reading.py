@@ -42,7 +42,7 @@ _DOES: Final = re.compile(rb"^(?:(?:for|while)\b[^\n#]*:|[a-z_]\w*\()", re.MULTI
 _NAME: Final = re.compile(rb"[A-Za-z_]\w*")
 
 
-def _mentions_tensorflow(data: bytes) -> bool:
+def mentions_tensorflow(data: bytes) -> bool:
     """Whether there is an import of TensorFlow or Keras, or a use of their customary names in a fragment; or Keras is
     told what to run on, for a module that imports it."""
     if b"KERAS_BACKEND" in data:
@@ -78,8 +78,8 @@ def may_matter(data: bytes, path: Path) -> bool:
         from .notebooks import cells_of
 
         code = "\n".join(cell.written for cell in cells_of(data))
-        return _mentions_tensorflow(code.encode("utf-8", "replace"))
-    return _mentions_tensorflow(data) or (_IMPORT.search(data) is None and not data.isspace() and data != b"")
+        return mentions_tensorflow(code.encode("utf-8", "replace"))
+    return mentions_tensorflow(data) or (_IMPORT.search(data) is None and not data.isspace() and data != b"")
 
 
 def names_imported(data: bytes) -> tuple[str, ...]:

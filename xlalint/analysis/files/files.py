@@ -19,7 +19,15 @@ from ...sources.checkout import Projects, folders_around, together
 from ...sources.distributions import is_installed
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
-from ...sources.reading import Jax, Strategies, clusters_named, jax_named, source_of, strategies_named
+from ...sources.reading import (
+    Jax,
+    Strategies,
+    clusters_named,
+    jax_named,
+    mentions_tensorflow,
+    source_of,
+    strategies_named,
+)
 from ...sources.text import Source, UnreadableSource, digest_of, read_bytes
 from ...sources.versions import Version, is_settled, version_of
 from .dependencies import Reads, note_absent, note_all, note_name, note_offered, note_outline, noted_in
@@ -242,7 +250,8 @@ class Files:
             file = File(source) if self._session is None else self._session.file(source)
         except OutlineError as error:
             code = UNFINISHED_FILE if error.deep else SYNTAX_ERROR
-            told = SyntaxTrouble(source.display, error.line, error.column, error.message, code)
+            aside = not mentions_tensorflow(source.text.encode("utf-8", "replace"))
+            told = SyntaxTrouble(source.display, error.line, error.column, error.message, code, aside)
             return Loaded(None, source.digest, (told,))
         except Exception as error:
             failure = InternalTrouble.of(error, source.display, 1, "reading the file")

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import traceback
-from typing import TYPE_CHECKING
 
 from ...findings.codes import SYNTAX_ERROR
 from ..record import Record
 
-if TYPE_CHECKING:
-    pass
-
 
 class SyntaxTrouble(Record):
-    """A file or definition that cannot be read as Python, or is not worth it; 1-based line and column."""
+    """A file or definition that cannot be read as Python, or is not worth it; 1-based line and column. `aside`: nothing
+    in the file names TensorFlow or Keras."""
 
     path: str
     line: int
     column: int
     message: str
     code: str = SYNTAX_ERROR
+    aside: bool = False
 
 
 class InternalTrouble(Record):
