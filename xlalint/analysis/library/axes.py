@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ..domain.bounds import FIRST, Axes, counted, multiplied, numbers_of, of_all
-from ..domain.values import NONE, Static, Value
+from ..domain.values import NONE, Sequence, Static, Value
 from .ranks import rank_of
 from .result_tables import words
 
@@ -21,8 +21,6 @@ def result_axes(rule: str, call: Call, rank: int | None) -> Axes | None:
     """The axes of a result of this rank; `domain.bounds` says how they are counted."""
     follow = _BY_NAME.get(call.name.rpartition(".")[2]) or _BY_RULE.get(rule.partition(":")[0], _unknown)
     axes = of_all(call.arguments.values() if call.owner is None else (call.owner, *call.arguments.values()))
-    if axes and rank == 1 and rule.partition(":")[0] == "reshape":
-        return FIRST  # `tf.reshape(x, [-1])`: there is no other
     found = None if axes is None else follow(call, axes)
     return found if found is None else counted(found, rank)
 
@@ -40,6 +38,17 @@ def gathered_axes(call: Call) -> Axes | None:
     """Of what is gathered along the first axis: the indices' own."""
     first = call.get("axis") in (None, NONE, Static(0))
     return of_all([call.get("indices", "ids")]) if first else None
+
+
+def is_laid_behind(call: Call, axes: Axes | None) -> bool:
+    """Whether tensors are put together along a bounded axis, or multiplied: the others do not decide its size."""
+    word = call.name.rpartition(".")[2]
+    if word == "matmul":
+        return True
+    if word not in ("concat", "concatenate") or axes is None:
+        return False
+    named = numbers_of(call.get("axis") or Static(0))
+    return named is not None and axes <= {*named}
 
 
 def _unknown(call: Call, axes: Axes) -> Axes | None:
@@ -80,6 +89,22 @@ def _expanded(call: Call, axes: Axes) -> Axes | None:
             return frozenset(axis - (axis <= new) if axis < 0 else axis for axis in axes)
         case _:
             return None
+
+
+def _reshaped(call: Call, axes: Axes) -> Axes | None:
+    """Where the new shape has a -1, for what is left."""
+    match call.get("shape", "dims", "newshape", "new_shape"):
+        case Sequence(items=tuple(items)) if all(isinstance(item, Static) and item.known for item in items):
+            sizes: list[object] = [item.constant for item in items if isinstance(item, Static)]
+        case Static(list() | tuple() as written):
+            sizes = [*written]
+        case _:
+            return None
+    return frozenset((sizes.index(-1),)) if axes and -1 in sizes else None
+
+
+def _repeated(call: Call, axes: Axes) -> Axes | None:
+    return FIRST if call.get("axis") in (None, NONE) else axes
 
 
 def _one_hot(call: Call, axes: Axes) -> Axes | None:
@@ -131,6 +156,7 @@ _BY_RULE: Final[Mapping[str, _Follow]] = {
     "reduce": _reduced,
     "fold": _reduced,
     "expand": _expanded,
+    "reshape": _reshaped,
 }
 _BY_NAME: Final[Mapping[str, _Follow]] = {
     "transpose": _transposed,
@@ -142,6 +168,7 @@ _BY_NAME: Final[Mapping[str, _Follow]] = {
     "concatenate": _kept,
     "expand_dims": _expanded,
     "one_hot": _one_hot,
+    "repeat": _repeated,
     "squeeze": _squeezed,
     "top_k": _of_the_largest,
     **dict.fromkeys(_MOVING, _unknown),

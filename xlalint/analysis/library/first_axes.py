@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ...facts import FOLDER
-from ..domain.bounds import numbers_of
+from ..domain.bounds import FIRST, Axes, numbers_of
 from ..domain.kinds import leaves, united
 from ..domain.row_counts import in_shape
 from ..domain.values import NONE, Array, Sequence, Static, Structure, Tensor, Unknown, Value, Variation
@@ -45,6 +45,24 @@ def remaining(call: Call, rank_rule: str, varies: tuple[Variation, ...]) -> tupl
     order = call.get("perm", "axes", "pattern", "*1") if call.name.endswith(_TRANSPOSE) else None
     named = None if order is None else numbers_of(order)
     return kept if named is None else transposed(kept, named)
+
+
+def first_of_bounded(call: Call, rank_rule: str) -> Axes | None:
+    """The axes of a bounded dynamic shape, where all that a result has its first dimension of have one along that
+    dimension alone; None where others have one, too."""
+    followed = [(leaf, place) for value, place in _followed(call, rank_rule) for leaf in leaves(value)]
+    places = {place for leaf, place in followed if isinstance(leaf, Tensor) and _is_first(leaf)}
+    given = call.arguments.values() if call.owner is None else (call.owner, *call.arguments.values())
+    others = [
+        leaf for value in given for leaf in leaves(value) if isinstance(leaf, Tensor) and leaf.bounded is not None
+    ]
+    met = any(not (isinstance(leaf, Tensor) and _is_first(leaf)) for leaf, _ in followed)
+    known = all(any(leaf is other for leaf, _ in followed) for other in others)
+    return frozenset(places) if places and known and not met else None
+
+
+def _is_first(tensor: Tensor) -> bool:
+    return tensor.bounded is not None and tensor.bounded.axes == FIRST
 
 
 def of_rows(value: Value | None) -> tuple[Variation, ...]:

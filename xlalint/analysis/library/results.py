@@ -34,10 +34,10 @@ from ..record import replace
 from . import datasets as pipelines
 from . import raw_ops
 from . import tokenizers as texts
-from .axes import gathered_axes, masked_axes, result_axes
+from .axes import gathered_axes, is_laid_behind, masked_axes, result_axes
 from .call import Call, Content
 from .dtypes import named_dtype
-from .first_axes import remaining
+from .first_axes import first_of_bounded, remaining
 from .folding import is_folded
 from .keras_classes import kind_of
 from .local_paths import LOCAL
@@ -340,7 +340,8 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
     here = call.here(_MADE[flag], call.name if flag == "variable" else "") if flag in _MADE else None
     match flag:
         case "chance" | "data" | "variable":
-            dependence, origin, bounded = Dependence.VALUE, here, None
+            kept = flag == "chance" and rank_rule == "same"  # of what is shuffled, or dropped in part
+            dependence, origin, bounded = Dependence.VALUE, here, bounded if kept else None
             carried = flag == "chance"
         case "bounded":
             decisive = content(call, ("mask", "condition")) if call.get("mask", "condition") is not None else inside
@@ -396,7 +397,10 @@ def _still_bounded(rank_rule: str, call: Call, values: list[Value], rank: int | 
         found = content(call, ("indices", "ids")).bounded
         return found and along(found, gathered_axes(call))
     axes = result_axes(rank_rule, call, rank)
-    bounded = met_by(bounded, values) if rank_rule.startswith(_MEETING) else bounded
+    if axes is None and rank_rule != "+1":  # which has further dimensions of it
+        axes = first_of_bounded(call, rank_rule)
+    meets = rank_rule.startswith(_MEETING) and not is_laid_behind(call, axes)
+    bounded = met_by(bounded, values) if meets else bounded
     if axes is None and rank_rule == "reduce" and drops_first_axis(call, values):
         return None
     return along(bounded, axes)
