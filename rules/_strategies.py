@@ -34,6 +34,11 @@ def names_tpu(step: SetupCall) -> bool:
     return is_tpu(step.result) or step.api.startswith(RESOLVER)
 
 
+def shows_strategy(step: SetupCall) -> bool:
+    """Whether a call makes a strategy, or is one's method."""
+    return is_strategy(step.result) or (step.owner is not None and is_strategy(step.owner))
+
+
 def is_of_gpus(strategy: Value | None) -> bool:
     """Whether it is a strategy that takes all GPUs of a machine, or else the processor: a TPU needs another one."""
     return isinstance(strategy, ApiObject) and strategy.api in OF_GPUS and devices_of(strategy) == 0

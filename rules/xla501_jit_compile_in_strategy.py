@@ -3,7 +3,8 @@
 ## What it does
 Reports `model.compile(jit_compile=True)` if the model was created in the scope of a `TPUStrategy`, or of a
 `MirroredStrategy` with several devices. Also reports a `tf.function(jit_compile=True)` that calls `strategy.run` of
-one.
+one. Where the target is a TPU, `model.compile(jit_compile=True)` of a program without a strategy is reported once, as
+information: the strategy that it needs there makes it one of these.
 
 ## What XLA does
 Keras sets `jit_compile=True` on a function *around* `strategy.run`. The whole distributed step, with the copies of the
@@ -30,7 +31,7 @@ To check that XLA accepts the model, train it once with `jit_compile=True` on a 
 remove the argument.
 
 ## Not flagged
-- Models without a strategy, `OneDeviceStrategy`, and a `MirroredStrategy` with one device.
+- Models without a strategy (unless the target is a TPU), `OneDeviceStrategy`, and a `MirroredStrategy` with one device.
 - `jit_compile="auto"` and unknown values.
 - A step with `tf.function(jit_compile=True)` inside `strategy.run`. TensorFlow's documentation recommends it for
   several GPUs.
@@ -47,21 +48,30 @@ TPU, or on several devices listed in the code. Otherwise it is `unsafe`, because
 - https://github.com/keras-team/tf-keras/issues/385
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
 from xlalint.analysis.domain.values import ApiObject, Static
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import Event, SetupCall
+from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.strategies import RUNS, is_tpu
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Safety
+from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Safety, Severity, Told
 from xlalint.syntax import nodes as cst
 
 from ._arguments import without_argument
-from ._strategies import distributes, made_note, method_of, model_strategy, name_of, never_runs, strategy_in
+from ._strategies import (
+    distributes,
+    made_note,
+    method_of,
+    model_strategy,
+    name_of,
+    never_runs,
+    shows_strategy,
+    strategy_in,
+)
 
 DATA = """
 import numpy as np
@@ -71,6 +81,7 @@ x, y = np.ones([8, 3], "float32"), np.ones([8, 1], "float32")
 MODEL = "tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])"
 
 
+ASKED: Final = "jit_compile"
 ONE_DEVICE: Final = "where there is one device: the model trains there, compiled by XLA"
 COMPILED_STEP = """with strategy.scope():
     total = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
@@ -89,8 +100,22 @@ step(tf.ones([3]))
 class JitCompileInStrategy(Rule):
     code = "XLA501"
     name = "jit-compile-in-strategy"
-    handles = (SetupCall,)
+    handles = (Program, SetupCall)
     bad = (
+        Bad(
+            f"""
+{DATA}
+model = {MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(x, y, batch_size=8, verbose=0)
+""",
+            ['model.compile("sgd", "mse", jit_compile=True)'],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            target="tpu",
+            why="it needs a TPU",
+        ),
         Bad(
             f"""
 import tensorflow as tf
@@ -333,10 +358,33 @@ with strategy.scope():
             None,
             why="what is not known is not claimed",
         ),
+        Good(
+            f"""
+{DATA}
+model = {MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(x, y, batch_size=8, verbose=0)
+""",
+            Runs(),
+            why="no TPU is to train it",
+        ),
+        Good(
+            f"""
+{DATA}
+model = {MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+model.predict(x, verbose=0)
+""",
+            None,
+            why="nothing trains",
+            target="tpu",
+        ),
     )
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case Program(steps=steps, trains=True) if not any(map(shows_strategy, steps)):
+                yield from _to_come(steps)
             case SetupCall(owner=ApiObject() as runner) if method_of(event) in RUNS:
                 yield from _around_run(event, runner)
             case SetupCall(arguments={"jit_compile": Static(True)}) if method_of(event) == "compile":
@@ -356,6 +404,21 @@ with strategy.scope():
                     notes=made_note(strategy, "the strategy is created here"),
                     rewrite=partial(without_argument, event, "jit_compile", "" if never_runs(strategy) else ONE_DEVICE),
                 )
+
+
+def _to_come(steps: Sequence[SetupCall]) -> Iterator[Draft]:
+    """The models of a program that has no strategy yet, and needs one for a TPU."""
+    compiled = [step for step in steps if method_of(step) == "compile" and step.arguments.get(ASKED) == Static(True)]
+    for first in compiled[:1]:
+        yield Draft(
+            "`jit_compile=True` cannot stay where a TPU strategy comes: that compiles every step itself",
+            Effect.TPU,
+            f"remove `jit_compile` from `{brief(first.node.func)}(..)`",
+            location=first.location,
+            notes=tuple(DraftNote(other.location, "and here") for other in compiled[1:]),
+            at_most=Severity.INFO,
+            told=Told.FOR_TPU_ALONE,
+        )
 
 
 def _around_run(event: SetupCall, strategy: ApiObject) -> Iterator[Draft]:

@@ -57,11 +57,11 @@ from xlalint.analysis.domain.varying_shapes import variations_of
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.made_rows import BATCHES, batch_made, number_of
-from xlalint.analysis.library.strategies import is_strategy, is_tpu
+from xlalint.analysis.library.strategies import is_tpu
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 
 from ._pipelines import makes_images
-from ._strategies import devices_of, distributes, is_of_gpus, method_of, model_strategy, name_of
+from ._strategies import devices_of, distributes, is_of_gpus, method_of, model_strategy, name_of, shows_strategy
 
 DATA = """
 import numpy as np
@@ -264,12 +264,8 @@ model.fit(data.batch(1))
                 seen: set[Location] = set()
                 for step in steps:
                     yield from _told(step, seen)
-                if trains and not any(_shows_strategy(step) for step in steps):
+                if trains and not any(shows_strategy(step) for step in steps):
                     yield from _to_come(steps)
-
-
-def _shows_strategy(step: SetupCall) -> bool:
-    return is_strategy(step.result) or (step.owner is not None and is_strategy(step.owner))
 
 
 def _to_come(steps: Sequence[SetupCall]) -> Iterator[Draft]:
