@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..budget import Clock
-from ..domain.joins import as_tuple, element_of, join_all, join_parts
+from ..domain.joins import as_list, as_tuple, element_of, join_all, join_parts
 from ..domain.kinds import as_tensor, is_key, leaves, options, surely_tensor, tensor_beside_arrays
 from ..domain.row_counts import number_along
 from ..domain.values import (
@@ -117,9 +117,11 @@ class Assignments(Keeping):
         if not isinstance(value, Static) or isinstance(value.constant, str):
             return value
         match target:
-            case cst.Attribute():
-                again = frame.function is not None and frame.function.name not in MAKERS
-            case cst.Name(value=name) if name in frame.globals:
+            case cst.Attribute() if frame.function is not None:
+                again = frame.function.name not in MAKERS
+            case cst.Attribute() | cst.Subscript():
+                again = frame.python_loop > 0
+            case cst.Name(value=name) if name in frame.globals or name in frame.nonlocals:
                 again = frame.function is not None
             case _:
                 again = frame.python_loop > 0 and not value.known and not value.varies
@@ -233,7 +235,7 @@ class Assignments(Keeping):
 
     def _store(self, frame: Frame, target: cst.Subscript, value: Value, statement: cst.CSTNode) -> None:
         """`base[index] = value`."""
-        base = self.evaluate(frame, target.value)
+        base = as_list(self.evaluate(frame, target.value))
         index = tuple(self.index_element(frame, element.slice) for element in target.slice)
         match base:
             case Tensor():

@@ -305,6 +305,9 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
     if variation.kind not in _OF_LOOPS or location.unit is not frame.unit:
         return leaves
     around = dict.fromkeys((node, *frame.unit.around(node)))
+    counted = dict.fromkeys(frame.unit.around(location.node))
+    if any(isinstance(outside, cst.Lambda) and outside not in counted for outside in around):
+        return leaves  # as in any other function that is called with it
     inside = location.node
     for outside in (location.node, *frame.unit.around(location.node)):
         inside, within = outside, inside

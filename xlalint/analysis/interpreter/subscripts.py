@@ -8,7 +8,7 @@ from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.bounds import FIRST, indexed
 from ..domain.counts import Rows, between, is_multiple, minus
-from ..domain.joins import as_tuple, element_of, join_all, without_none
+from ..domain.joins import as_list, as_tuple, element_of, join_all, without_none
 from ..domain.kinds import as_tensor, is_mixed, of_the_trace
 from ..domain.operators import (
     index_static,
@@ -42,7 +42,20 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import FILLED, GROWN, LAST, NEW_AXES, STEPS, after_index, cut, of_sizes, part_of_queue
+from ..domain.varying_shapes import (
+    FILLED,
+    GROWN,
+    LAST,
+    NEW_AXES,
+    STEPS,
+    after_index,
+    cut,
+    of_sizes,
+    one_by_one,
+    part_of_queue,
+    told_apart,
+    variations_of,
+)
 from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
@@ -206,6 +219,10 @@ class Subscripts(Interpreter):
             case Array():
                 self._read_from_array(frame, node, index)
                 return Array(base.dtype, _length_of_part(frame, node, base, index), after_index(base.varies, index))
+            case Static(list() | tuple() as constant) if variations_of(index[0]) and isinstance(
+                held := as_list(Static([*constant])), Sequence
+            ):
+                return self._index_container(frame, node, held, index)
             case Static(constant) if isinstance(constant, tuple | list | str):
                 self._index_read(frame, node, index[0])
                 return index_static(constant, index)
@@ -341,6 +358,8 @@ class Subscripts(Interpreter):
         match base, item:
             case Sequence(items=tuple(items)), Static(int(position)) if -len(items) <= position < len(items):
                 return items[position]
+            case Sequence(kind, tuple(items)), Static(varies=(_, *_)) if frame.context.kind in NOT_TRACED:
+                return one_by_one(element_of(Sequence(kind, told_apart(items, Location(frame.unit, node)))) or UNKNOWN)
             case Sequence(kind, tuple(items)), Slice(start, stop, step):
                 constants: list[Any] = [
                     None if part is None else getattr(part, "constant", ...) for part in (start, stop, step)
@@ -365,7 +384,9 @@ class Subscripts(Interpreter):
             case Dict(entries, element), _:
                 values = [*entries.values()] if not (isinstance(item, Static) and item.known) else []
                 values += [] if element is None else [element]
-                return element_of(Sequence("list", tuple(values))) or UNKNOWN
+                if variations_of(item) and frame.context.kind in NOT_TRACED:
+                    values = [*told_apart(tuple(values), Location(frame.unit, node))]
+                return one_by_one(element_of(Sequence("list", tuple(values))) or UNKNOWN)
 
     EXPRESSIONS: ClassVar[Handlers[Value]] = {
         cst.Subscript: _subscript,

@@ -23,7 +23,9 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, padded
+from ..domain.varying_shapes import LAST, one_by_one, padded, told_apart
+from ..files.unit import Location
+from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.filling import longer
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import ContainerModel, Interpreter
@@ -157,7 +159,10 @@ def _shrinks(form: str, default: int | None) -> ContainerModel:
                     found = left_items.pop(at)
                     _rebind(interpreter, frame, node, Sequence(owner.kind, tuple(left_items)))
                     return found
-                return element_of(owner) or UNKNOWN
+                if frame.context.kind not in NOT_TRACED:
+                    return element_of(owner) or UNKNOWN
+                each = told_apart(items, Location(frame.unit, node))
+                return one_by_one(element_of(Sequence(owner.kind, each)) or UNKNOWN)
             case Sequence(), _:
                 return element_of(owner) or UNKNOWN
             case _:

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.counts import Count, Rows, fills_batches, is_multiple, minus, rounded, rounded_up, rounds_up
-from ..domain.kinds import as_tensor, is_told, options, rows_of
+from ..domain.kinds import as_tensor, is_told, options, rows_of, united
 from ..domain.row_counts import number_of_rows
 from ..domain.values import (
     STATIC,
@@ -88,6 +88,10 @@ def _reader(name: str) -> FunctionModel:
                 return Static(setting=Setting(int(text), told)) if text.isdecimal() else STATIC
             case Static(setting=Setting()) if name == "int":
                 return value
+            case Array() | Static(varies=(), count=None) if name in _OF_NUMBERS and (
+                varies := _varying(interpreter, frame, value, arguments.node_at(0, node))
+            ):
+                return Static(varies=varies)
             case Static(varies=varies, count=count) | Unknown(varies=varies, count=count) if name in _OF_NUMBERS:
                 whole = rounded(count, up=False) if count is not None and name == "int" else count
                 return Static(varies=varies, count=whole if isinstance(whole, Count) else None)
@@ -95,6 +99,26 @@ def _reader(name: str) -> FunctionModel:
                 return STATIC
 
     return handle
+
+
+def _varying(interpreter: Interpreter, frame: Frame, value: Array | Static, node: cst.CSTNode) -> tuple[Variation, ...]:
+    """Why a number of NumPy's is another one each time: a loop takes it of an array, or it is computed from what
+    varies."""
+    if frame.context.kind not in NOT_TRACED or frame.context.pipeline:
+        return ()
+    match node:
+        case cst.Name(value=name) if isinstance(value, Array):
+            loops = (outside for outside in frame.unit.around(node) if isinstance(outside, cst.For))
+            taken = any(name in cst.names_in(loop.target) for loop in loops)
+            return variations_of(interpreter.counter(frame, node)) if taken else ()
+        case cst.Call(args=deciding) | cst.Subscript(slice=deciding):
+            found: tuple[Variation, ...] = ()
+            for part in (part for each in deciding for part in cst.within(each) if isinstance(part, cst.Name)):
+                used = interpreter.lookup(frame, part.value)
+                found = united(found, used.varies) if isinstance(used, Static) else found
+            return found
+        case _:
+            return ()
 
 
 def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
