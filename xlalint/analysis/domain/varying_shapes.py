@@ -391,6 +391,8 @@ def cut(value: Value, index: tuple[Value, ...], location: Location, *, looped: b
     for axis, item in enumerate(index):
         if isinstance(item, Array | Sequence) and axis == 0:
             found = (*found, *last_batches(item), *sizes_of(item))
+        if isinstance(item, Sequence) and axis == 0:  # what `np.nonzero` gives, all of one length
+            found = (*found, *(replace(each, axis=axis) for each in variations_of(item) if each.kind == MASKED))
         if isinstance(item, Array):
             found = (*found, *(each for each in item.varies if each.kind == MASKED))
             if looped and item.dtype == "bool":

@@ -302,6 +302,8 @@ def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
         return not _is_behind_loops(location, node)
     if variation.kind == FILLED and location.unit is frame.unit:
         return not _is_full_in_loop(location, node)
+    if variation.kind == GROWN and location == frame.counted:
+        return True  # the call in a loop that makes it longer is the one that reads it
     if variation.kind not in _OF_LOOPS or location.unit is not frame.unit:
         return leaves
     around = dict.fromkeys((node, *frame.unit.around(node)))

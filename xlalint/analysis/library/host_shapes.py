@@ -8,7 +8,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.bounds import numbers_of
 from ..domain.kinds import leaves, options
-from ..domain.values import NONE, Origin, Sequence, Static, Tensor, Value, Variation
+from ..domain.values import NONE, Array, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import FED_BACK, GROWS, ITSELF, MASKED, READ, RESIZED, last_batches, variations_of, varied
 from ..files.unit import Location
 from ..record import replace
@@ -94,7 +94,9 @@ def _masked(name: str, arguments: Mapping[str, Value], result: Value, location: 
     match result:
         case Sequence(items=(found, *others)) if name in _DISTINCT:
             return replace(result, items=(varied(found, (Variation(MASKED, location, axis),)), *others))
-        case Tensor(bounded=Origin()) if name == "tf.boolean_mask":
+        case Tensor(bounded=bounded) if name == "tf.boolean_mask" and (
+            bounded is not None or isinstance(arguments.get("mask"), Array)
+        ):
             (axis, *_) = numbers_of(arguments.get("axis")) or (0,)
         case _ if name in _POSITIONS and len(arguments) == 1:
             pass

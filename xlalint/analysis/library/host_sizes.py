@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from ...syntax import nodes as cst
 from ..domain.counts import Rows, fills_batches, is_multiple, named, plus, times
 from ..domain.joins import element_of
 from ..domain.kinds import rows_of, united
@@ -168,7 +169,10 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
             case Array(), Sequence(items=(Static(int(first)), *_)) if first > 0:
                 result = replace(result, length=first)
     if name in ("np.pad", "tf.pad") and isinstance(result, Array | Tensor):
-        return varied(result, tuple(_behind_padding(_argument(arguments, *_PADDINGS), location, looped)))
+        widths = _argument(arguments, *_PADDINGS)
+        full = {axis for axis, pair in enumerate(_pairs(widths)) if _fills_up(pair, location)}
+        result = filtered(result, lambda each: each.axis not in full)
+        return varied(result, tuple(_behind_padding(widths, location, looped)))
     if name == "np.append" and isinstance(result, Array):
         return _appended(arguments, result, location)
     if name in ("np.repeat", "np.tile") and isinstance(result, Array):
@@ -328,16 +332,41 @@ def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location, loo
 
 def _behind_padding(widths: Value | None, location: Location, looped: bool) -> Iterator[Variation]:
     """The dimensions that `np.pad(row, (0, longest - len(row)))` brings to a length that is another one each time."""
-    match widths:
-        case Sequence(items=tuple(items)) if items:
-            pairs = [widths] if any(isinstance(item, Static) for item in items) else items
-        case _:
-            return
-    for axis, pair in enumerate(pairs):
-        for width in pair.items or () if isinstance(pair, Sequence) else ():
+    for axis, pair in enumerate(_pairs(widths)):
+        for width in pair.items or () if isinstance(pair, Sequence) and not _fills_up(pair, location) else ():
             number = changing(width, location, looped)
             if number is not None and number.kind == "number":
                 yield of_size(number, axis, location)
+
+
+def _pairs(widths: Value | None) -> tuple[Value, ...]:
+    """By axis, how much is put before and behind it."""
+    match widths:
+        case Sequence(items=tuple(items)) if items:
+            return (widths,) if any(isinstance(item, Static) for item in items) else items
+        case _:
+            return ()
+
+
+def _fills_up(pair: Value, location: Location) -> bool:
+    """Whether nothing changes how much is put somewhere but how long it is: `np.pad(row, (0, 8 - len(row)))`."""
+    causes = variations_of(pair)
+    match location.node:
+        case cst.Call(args=[cst.Arg(value=padded), *_]) if causes:
+            return all(_is_length_of(each.location.node, padded) for each in causes)
+        case _:
+            return False
+
+
+def _is_length_of(node: cst.CSTNode, measured: cst.BaseExpression) -> bool:
+    """Whether it is `len(x)` or `x.shape[0]` of what is called so."""
+    match node:
+        case cst.Call(func=cst.Name("len"), args=[cst.Arg(value=one)]):
+            return one.deep_equals(measured)
+        case cst.Subscript(value=cst.Attribute(value=one, attr=cst.Name("shape"))):
+            return one.deep_equals(measured)
+        case _:
+            return False
 
 
 def _is_single(arguments: Mapping[str, Value], count: int) -> bool:
