@@ -21,6 +21,7 @@ from .frames import Frame, Jumps
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
 from .off_by_default import is_off_by_default
+from .patterns import compares
 from .same_conditions import note_sides, recall_sides
 from .set_from_outside import is_done_once, is_left_to_others
 from .single_iterations import loops_passed_once
@@ -168,7 +169,7 @@ class Branches(Interpreter):
 
     def _match(self, frame: Frame, node: cst.Match) -> None:
         subject = self.evaluate(frame, node.subject)
-        if as_tensor(subject, Dependence.STATIC):
+        if as_tensor(subject, Dependence.STATIC) and any(compares(case.pattern) for case in node.cases):
             self.emit(frame, BranchOn, node.subject, test=subject, form="match", statement=node, names=frame.env or {})
         before, after, context, backends = frame.env, None, frame.context, frozenset(Backend)
         for position, case in enumerate(node.cases):
@@ -179,7 +180,10 @@ class Branches(Interpreter):
                 frame.summary.skipped.append(case.body)
                 continue
             if case.guard is not None:
-                matched = None if truth(self.evaluate_test(frame, case.guard)) is not True else matched
+                guard, names = self.evaluate_test(frame, case.guard), frame.env or {}
+                if as_condition(guard):
+                    self.emit(frame, BranchOn, case.guard, test=guard, form="match", statement=node, names=names)
+                matched = None if truth(guard) is not True else matched
             frame.conditional += matched is None
             self.execute_body(frame, case.body)
             frame.conditional -= matched is None

@@ -43,7 +43,7 @@ class Patterns(Interpreter):
             case cst.MatchValue(value=expression):
                 return _equal(self.evaluate(frame, expression), value)
             case cst.MatchSingleton(value=cst.Name(value=name)):
-                return _equal(Static(_SINGLETONS[name]), value)
+                return False if isinstance(value, Tensor) else _equal(Static(_SINGLETONS[name]), value)
             case cst.MatchOr(patterns=patterns):
                 found = [self.matches(frame, each.pattern, value, node) for each in patterns]
                 return True if True in found else None if None in found else False
@@ -131,6 +131,19 @@ class Patterns(Interpreter):
                 yield from (item.constant for item in items if isinstance(item, Static))
             case _ if self.is_record(cls.cls):
                 yield from self.any_record(cls.cls)
+
+
+def compares(pattern: cst.MatchPattern) -> bool:
+    """Whether a pattern asks whether the subject is equal to something: `case None` and `case [a, b]` do not."""
+    match pattern:
+        case cst.MatchValue():
+            return True
+        case cst.MatchAs(pattern=cst.MatchPattern() as inner):
+            return compares(inner)
+        case cst.MatchOr(patterns=patterns):
+            return any(compares(each.pattern) for each in patterns)
+        case _:
+            return False
 
 
 def _all(found: Iterable[bool | None]) -> bool | None:
