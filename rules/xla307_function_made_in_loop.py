@@ -241,6 +241,38 @@ for epoch in range(4):
     )
     good = (
         Good(
+            """
+class Doubler:
+    def __init__(self):
+        self.run = None
+
+    def __call__(self, x):
+        if self.run is None:
+            self.run = tf.function(lambda y: y * 2.0, jit_compile=True)
+        return self.run(x)
+
+double = Doubler()
+for i in range(4):
+    double(tf.ones([3]))
+""",
+            Runs(),
+            why="the first call alone creates it",
+        ),
+        Good(
+            """
+import functools
+
+@functools.lru_cache
+def make():
+    return tf.function(lambda x: x * 2.0, jit_compile=True)
+
+for i in range(4):
+    make()(tf.ones([3]))
+""",
+            Runs(),
+            why="Python keeps what the factory returns",
+        ),
+        Good(
             f"""{MODEL}
 part = keras.Model(model.inputs, model.layers[0].output)
 part.compile(jit_compile=True)

@@ -45,6 +45,7 @@ from .events import CallOwnCompiled, FeedCompiled, FeedForeign, FeedText, MakeCo
 from .fixed_lengths import is_as_long, is_emptied_when_due
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter
+from .kept import keeps_results
 from .other_models import is_trained, makes_model, names_bound
 
 # What varies because a loop goes on.
@@ -205,7 +206,7 @@ def report_own_call(interpreter: Interpreter, frame: Frame, value: FunctionValue
             None if frame.python_loop else Location(frame.unit, node.func)
         )  # `tf.function(f, jit_compile=True)(x)`
     elif value.scope is frame and function.stretch is None:
-        location = function.label
+        location = None if _is_conditional(frame, function.node) else function.label
     elif isinstance(node, cst.Call) and not makes_model(frame):
         location = _making(frame, value, node.func)
     if location is None or frame.guards or (frame.python_loop and makes_model(frame)):
@@ -215,11 +216,22 @@ def report_own_call(interpreter: Interpreter, frame: Frame, value: FunctionValue
     interpreter.emit_on_host(frame, CallOwnCompiled, location.node, Context(kind, True, entry), again=False)
 
 
+def _is_conditional(frame: Frame, made: cst.CSTNode) -> bool:
+    """Whether a condition decides whether a function is created, as of one that is kept."""
+    for outside in frame.unit.around(made):
+        if isinstance(outside, cst.FunctionDef):
+            return False
+        if isinstance(outside, cst.If | cst.Try):
+            return True
+    return False
+
+
 def _report_made_in_loop(interpreter: Interpreter, frame: Frame, value: FunctionValue, node: cst.Call) -> None:
     """A loop has a function of the project make a compiled one, `step = make_step(model)`, in each iteration."""
     scope = value.scope
-    made = isinstance(scope, Frame) and any(summary is scope.summary for _, summary in frame.summary.calls)
-    if not made or makes_model(scope):
+    if not isinstance(scope, Frame) or not any(summary is scope.summary for _, summary in frame.summary.calls):
+        return
+    if makes_model(scope) or (scope.function is not None and keeps_results(scope.function)):
         return
     for making in _makings(frame.unit, node):
         loop = _loop_around(frame.unit, making)

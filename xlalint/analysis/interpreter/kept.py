@@ -142,9 +142,14 @@ def report_cached(
         return
     if not frame.context.becomes_graph or _is_lifted(frame, node) or not any(map(_is_of_graph, leaves(result))):
         return  # most calls
-    texts = (text.partition("(")[0] for text in function.decorator_texts)
-    if any(function.module.resolve_text(text) in _CACHES for text in texts):
+    if keeps_results(function):
         interpreter.emit(frame, KeepState, node, form="cache", target=function.name, tensor=True, asked=True)
+
+
+def keeps_results(function: Function) -> bool:
+    """Whether Python keeps what a function returns: `@functools.cache`."""
+    texts = (text.partition("(")[0] for text in function.decorator_texts)
+    return any(function.module.resolve_text(text) in _CACHES for text in texts)
 
 
 def _is_of_graph(leaf: Value) -> bool:
