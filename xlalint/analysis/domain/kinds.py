@@ -185,6 +185,12 @@ def leaves(value: Value | None) -> Iterator[Value]:
         yield from leaves(item)
 
 
+def is_of_trace(value: Value | None) -> bool:
+    """Whether a value is, or holds, a tensor that a trace makes; a variable outlives it."""
+    made = (leaf for leaf in leaves(value) if isinstance(leaf, Structure | Tensor))
+    return any(isinstance(leaf, Structure) or not leaf.variable for leaf in made)
+
+
 def holds_text(value: Value | None) -> bool:
     """Whether there are strings in what is passed, whatever it is of what it may be."""
     match value:

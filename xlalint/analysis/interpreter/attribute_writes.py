@@ -13,18 +13,23 @@ from typing import Any, TypeAlias
 from msgspec import Struct, field
 
 from ..domain.joins import join, join_all
+from ..domain.kinds import is_of_trace
 from ..domain.values import Class, Instance, Module, Value
 from ..domain.varying_shapes import GROWS, variations_of
+from ..files.unit import Location
+from .contexts import Context
 
 _Owner: TypeAlias = Instance | Class | Module
 
 
 class Write(Struct, eq=False):
-    """A value that is assigned to an attribute; None once it is taken back."""
+    """A value that is assigned to an attribute; None once it is taken back. `traced`: where compiled code does that,
+    and in which context."""
 
     owner: _Owner
     name: str
     value: Value | None
+    traced: tuple[Location, Context] | None = None
 
 
 # An assignment, or what tells the analysis of a function that assigned something.
@@ -52,7 +57,14 @@ class AttributeWrites:
         # What functions assign that are analysed because nobody was seen to call them, by identity: until somebody is.
         self.of_uncalled: dict[object, list[Noted]] = {}
 
-    def assign(self, owner: _Owner, names: MutableMapping[str, Value], name: str, value: Value) -> None:
+    def assign(
+        self,
+        owner: _Owner,
+        names: MutableMapping[str, Value],
+        name: str,
+        value: Value,
+        traced: tuple[Location, Context] | None = None,
+    ) -> None:
         """`owner.name = value`, in the names of the owner: joined with what is there."""
         if not isinstance(owner, Instance):
             self.of_classes.add(name)
@@ -61,7 +73,7 @@ class AttributeWrites:
         attribute = self._attributes.get((owner, name))
         if attribute is None or attribute.held is not present:
             self._attributes[owner, name] = attribute = _Attribute(present, joined)
-        write = Write(owner, name, value)
+        write = Write(owner, name, value, traced)
         attribute.held = joined
         attribute.writes.append(write)
         self._journal.append(write)
@@ -70,6 +82,14 @@ class AttributeWrites:
             self.grown += any(variation.kind == GROWS for variation in variations_of(value))
             if isinstance(owner, Instance):
                 owner.version += 1
+
+    def left_by_trace(self, owner: Instance, name: str) -> tuple[Location, Context] | None:
+        """Where compiled code assigns a tensor to an attribute, to which nothing else assigns one."""
+        attribute = self._attributes.get((owner, name))
+        if attribute is None or (attribute.base is not None and is_of_trace(attribute.base)):
+            return None
+        tensors = [write for write in attribute.writes if write.value is not None and is_of_trace(write.value)]
+        return tensors[0].traced if tensors and all(write.traced is not None for write in tensors) else None
 
     @property
     def mark(self) -> int:

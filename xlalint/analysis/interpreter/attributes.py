@@ -44,6 +44,7 @@ from .contexts import NOT_TRACED, ContextKind
 from .dimensions import with_dimensions
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter, method_value
+from .left_behind import report_left
 from .receivers import is_number_field
 
 _SOME_TENSOR: Final = Tensor(Dependence.VALUE)
@@ -161,6 +162,8 @@ class Attributes(Interpreter):
     def _instance_attribute(self, frame: Frame, owner: Instance, name: str, node: cst.BaseExpression) -> Value:
         if owner.cls.view_of is None and name in owner.attributes:
             held = owner.attributes[name]
+            if frame.context.kind in NOT_TRACED:
+                report_left(self, frame, owner, name, node)
             return captured(frame, held) if frame.context.kind is ContextKind.HOST else held
         method = owner.cls.find(name)
         if method is not None:
@@ -307,7 +310,8 @@ class Attributes(Interpreter):
             elif by is not None and (setter := self._setter(option.cls, name)) is not None:
                 self.invoke(frame, self._accessor(frame, setter, option), Arguments([value]), by)
             else:
-                self.writes.assign(option, option.attributes, name, kept(frame, value))
+                traced = (Location(frame.unit, by), frame.context) if by and frame.context.becomes_graph else None
+                self.writes.assign(option, option.attributes, name, kept(frame, value), traced)
 
     @staticmethod
     def decorators_of(function: Function) -> frozenset[str]:

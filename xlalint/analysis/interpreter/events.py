@@ -350,13 +350,21 @@ class KeepState(Event):
     """Python state that outlives the trace is changed while tracing, outside of tensor loops; place: the change.
 
     `form`: "number" (`n += 1`), "attribute", "item", "new key", "global", "nonlocal", or a container's method;
-    `tensor`: the graph's tensor is kept; `asked`: code asks before whether something is kept.
-    """
+    `tensor`: the graph's tensor is kept; `asked`: code asks before whether something is kept."""
 
     form: str
     target: str
     tensor: bool
     asked: bool
+
+
+class UseKept(Event):
+    """Host code uses the tensor of a trace that compiled code keeps at `kept`; place: what it reads, `target`."""
+
+    of_host: ClassVar[bool] = True
+
+    target: str
+    kept: Location
 
 
 class KeepBuilt(Event):

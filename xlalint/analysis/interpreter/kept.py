@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import leaves
+from ..domain.kinds import is_of_trace
 from ..domain.values import (
     Api,
     Class,
@@ -19,8 +19,6 @@ from ..domain.values import (
     ModuleValue,
     Sequence,
     Static,
-    Structure,
-    Tensor,
     Value,
 )
 from ..files.unit import Location, Unit
@@ -63,7 +61,7 @@ class Keeping(Interpreter):
         if frame.function.name == "build":
             self._note_built(frame, node, target, value)
             return
-        tensor = value is not None and any(map(_is_of_graph, leaves(value)))
+        tensor = value is not None and is_of_trace(value)
         if form in _SHRINKS and _takes_back(frame.unit, node, target):
             return
         if form in _SHRINKS or (form in _GROWS and tensor):
@@ -81,7 +79,7 @@ class Keeping(Interpreter):
         match target, frame.bound:
             case cst.Attribute(value=cst.Name(), attr=cst.Name(value=name)), Instance(cls) if (
                 value is not None
-                and any(map(_is_of_graph, leaves(value)))
+                and is_of_trace(value)
                 and any(map(cls.is_keras, ("layer", "model")))
                 and not _is_lifted(frame, node)
                 and any(
@@ -140,7 +138,7 @@ def report_cached(
     function, around = called.function, called.scope
     if isinstance(around, Frame) and around.context.becomes_graph:
         return
-    if not frame.context.becomes_graph or _is_lifted(frame, node) or not any(map(_is_of_graph, leaves(result))):
+    if not frame.context.becomes_graph or _is_lifted(frame, node) or not is_of_trace(result):
         return  # most calls
     if keeps_results(function):
         interpreter.emit(frame, KeepState, node, form="cache", target=function.name, tensor=True, asked=True)
@@ -150,10 +148,6 @@ def keeps_results(function: Function) -> bool:
     """Whether Python keeps what a function returns: `@functools.cache`."""
     texts = (text.partition("(")[0] for text in function.decorator_texts)
     return any(function.module.resolve_text(text) in _CACHES for text in texts)
-
-
-def _is_of_graph(leaf: Value) -> bool:
-    return isinstance(leaf, Structure) or (isinstance(leaf, Tensor) and not leaf.variable)
 
 
 def is_of_host(frame: Frame, name: str) -> bool:
