@@ -74,6 +74,9 @@ def other(): "It says so."
         ("x = 1\n# a\n", "x = 1\ny = 2  # a\n"),
         ("'''a'''\nx = 1\n", "'''a'''\nx = 1\n# b\nx = 1\n"),
         ("x = 1\n", "\fx = 1\n"),
+        ("x = 1\ny = 2\n", "x = 1\n# a\nz = 1\ny = 2\n"),
+        ("def f(a='''\n# a\n''', b=1): x\n", "def f(a='''\n# b\n''', b=1): x\n"),
+        ("@a('''\n# a\n''')\n@b\ndef f(): x\n", "@a('''\n\n''')\n@b\ndef f(): x\n"),
     ],
 )
 def test_another_code(before: str, after: str) -> None:
@@ -96,6 +99,8 @@ def test_another_code(before: str, after: str) -> None:
             {2, 4},
         ),
         ("x = ['é',  # a\n  2]  # b\n", "x = ['é',  # a\n  2]  # c\n", {1: 1, 2: 2}, {2}),
+        ("@a\n@b(\n1\n)\nclass C: x\n", "@a\n# a\n@b(\n1\n)\n# b\nclass C: x\n", {1: 1, 2: 3, 3: 4, 4: 5, 5: 7}, set()),
+        ("def f(\n    a,\n): x\n", "def f(\n    # a\n    a,\n\n): x\n", {1: 1, 2: 3, 3: 5}, set()),
     ],
 )
 def test_the_same_code(before: str, after: str, lines: dict[int, int], altered: set[int]) -> None:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from types import FrameType
 from typing import Final, TypeAlias
@@ -28,6 +28,8 @@ _NAME: Final = re.compile(r"\w+")
 _HIDDEN: Final = re.compile(r"@[ \t\f]*[\\(]")
 # What may stand behind the last statement of a stretch.
 _ENDS: Final = re.compile(rb"[ \t]*;?[ \t]*(?:#[^\r\n]*)?\Z")
+# Texts whose trees are kept: an edited file is compared with what it was, and may become that again.
+_LATEST: Final = 4
 TOO_DEEP: Final = "nested too deeply: this is not checked"
 
 
@@ -147,8 +149,9 @@ class Outline:
     under: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=_LATEST)
 def parsed(text: str) -> ast.Module:
-    """The text as Python's own tree. Raises OutlineError where Python itself would refuse it."""
+    """The text as Python's own tree, which nobody changes. Raises OutlineError where Python itself would refuse it."""
     try:
         with _stack_of(_FRAMES):
             return ast.parse(text)

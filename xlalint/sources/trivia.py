@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Final, NamedTuple, TypeAlias
 
 from .outline import OutlineError, parsed
@@ -57,22 +57,26 @@ def shift(before: str, after: str) -> Shift | None:
 
 
 def _is_plainly_other(before: str, after: str) -> bool:
-    """Whether the lines that differ have other code, as most edits have it: told without parsing, and only where no
-    string is near that might hold them."""
+    """Whether the first line of code that differs shows that the code does, as with most edits: told without parsing,
+    and only where no string is near that might hold it."""
     old, new = before.splitlines(), after.splitlines()
     shorter = min(len(old), len(new))
     first = next((number for number in range(shorter) if old[number] != new[number]), shorter)
-    behind = next((n for n in range(shorter - first) if old[-1 - n] != new[-1 - n]), shorter - first)
-    old, new, above = old[first : len(old) - behind], new[first : len(new) - behind], new[:first]
-    if any("'" in line or '"' in line for line in (*old, *new)):
+    if sum(line.count(quotes) for line in new[:first] for quotes in ('"""', "'''")) % 2:
         return False
-    open_strings = sum(line.count(quotes) for line in above for quotes in ('"""', "'''")) % 2
-    return not open_strings and _codes(old) != _codes(new)
+    for one, other in zip_longest(_codes(old, first), _codes(new, first), fillvalue=""):
+        if one != other or one is None:
+            return one is not None and other is not None
+    return False
 
 
-def _codes(lines: list[str]) -> list[str]:
-    """Lines that hold no string, without comments and blank lines."""
-    return [code for line in lines if (code := line.partition("#")[0].rstrip())]
+def _codes(lines: list[str], first: int) -> Iterator[str | None]:
+    """Lines from the first on, without comments and blank lines; None for one that may hold a string."""
+    for line in islice(lines, first, None):
+        if "'" in line or '"' in line:
+            yield None
+        elif code := line.partition("#")[0].rstrip():
+            yield code
 
 
 class _Shape:
@@ -98,16 +102,16 @@ class _Shape:
                             pending.append(part)
 
     def _note(self, part: _Part) -> None:
-        spans = list(_spans(part))
-        first, last = min(first for first, _ in spans), max(last for _, last in spans)
+        for first, last in _spans(part):
+            if last > first:
+                self.opaque.update(range(first, last + 1))
         if isinstance(part, ast.stmt) and not hasattr(part, "body") and not hasattr(part, "cases"):
+            last = part.end_lineno or part.lineno
             self.ends[last] = max(part.end_col_offset or 0, self.ends.get(last, 0))
-        if last > first:
-            self.opaque.update(range(first, last + 1))
 
 
 def _spans(part: _Part) -> Iterator[tuple[int, int]]:
-    """The first and last line of a statement, or of what stands in front of its blocks."""
+    """The first and last line of a statement, or of each expression in front of its blocks: texts stand in those."""
     whole = not any(hasattr(part, block) for block in _BLOCKS)
     if not isinstance(part, ast.match_case):
         yield part.lineno, (part.end_lineno or part.lineno) if whole else part.lineno
