@@ -56,6 +56,9 @@ class Resolver(Protocol):
     def module_imported(self, module: Module, binding: ImportOutline) -> Module | None:
         """The project's module from which a `from` import takes a name."""
 
+    def is_assigned(self, module: Module, name: str) -> bool:
+        """Whether a name is what top-level code assigns, behind imports; nothing is run to find that out."""
+
     def member(self, module: Module, name: str) -> Value | None:
         """An attribute of a module: what it binds, else its submodule."""
 
@@ -121,10 +124,11 @@ class ProjectModule:
         return False
 
     def all_imported(self) -> Iterator[Value | None]:
-        """The values of the names that imports bind, and the modules of the project that `import *` takes all from."""
+        """The values of the names that imports bind, None for what top-level code assigns, which is not run for that;
+        and the modules of the project that `import *` takes all from."""
         for name, bindings in self.outline.bindings.items():
             if any(isinstance(binding, ImportOutline) for binding in bindings):
-                yield self.lookup(name)
+                yield None if self.project.is_assigned(self, name) else self.lookup(name)
         for star in self.outline.stars:
             source = self.project.module_imported(self, star)
             if source is not None:

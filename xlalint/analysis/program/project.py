@@ -208,6 +208,19 @@ class Project:
                     break
         return module, name
 
+    def is_assigned(self, module: Module, name: str) -> bool:
+        """Whether a name is what top-level code assigns, behind imports; nothing is run to find that out."""
+        for _ in range(_MOST_IMPORTS):
+            match module.outline.bindings.get(name):
+                case [ImportOutline(attribute=str(attribute)) as binding]:
+                    source = self._module(self._absolute(module, binding), module)
+                    if source is None:
+                        return False
+                    module, name = source, attribute
+                case bindings:
+                    return not bindings and name in module.outline.assigned
+        return False
+
     def written(self, name: str) -> Value | None:
         """The function or class of Python's library that has this canonical name, where it is written down."""
         module, inner = module_and_name(name)
