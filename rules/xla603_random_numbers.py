@@ -440,16 +440,12 @@ def _is_seeded_here(event: ApiCall | DrawOnce) -> bool:
     """Whether a generator draws that the function makes with a seed: so does each call of eager execution."""
     match event.node.func:
         case cst.Attribute(value=cst.Name(value=name)):
-            around = (node for node in event.location.unit.around(event.node) if isinstance(node, cst.FunctionDef))
-            return any(_makes_seeded(inner, name) for function in around for inner in cst.within(function))
-        case _:
-            return False
-
-
-def _makes_seeded(node: cst.CSTNode, name: str) -> bool:
-    match node:
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=made))], value=cst.Call(args=[_, *_])):
-            return made == name
+            unit = event.location.unit
+            around = {node for node in unit.around(event.node) if isinstance(node, cst.FunctionDef)}
+            return any(
+                isinstance(made.value, cst.Call) and made.value.args and not around.isdisjoint(unit.around(made))
+                for made in unit.assignments.get(name, ())
+            )
         case _:
             return False
 

@@ -107,6 +107,16 @@ class Unit:
         return found
 
     @cached_property
+    def assignments(self) -> Mapping[str, Sequence[cst.Assign]]:
+        """The assignments to one name alone that stand in it, by that name."""
+        found: dict[str, list[cst.Assign]] = {}
+        for node in cst.within(self.tree):
+            match node:
+                case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]):
+                    found.setdefault(name, []).append(node)
+        return found
+
+    @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
         found: dict[cst.CSTNode, cst.CSTNode] = {}
         pending: list[cst.CSTNode] = [self.tree]
