@@ -43,7 +43,9 @@ def frame_of_default(scope: Frame, unit: Unit) -> Frame:
 
 def _may_name(function: Function) -> bool:
     """Whether a name that the module binds again stands in the function at all: most are never parsed."""
-    return not function.module.outline.rebound.isdisjoint(_WORD.findall(function.text))
+    text = function.text
+    named = [name for name in function.module.outline.rebound if name in text]  # many times as fast as to find words
+    return bool(named) and not set(named).isdisjoint(_WORD.findall(text))
 
 
 def _defaults_of(function: Function) -> Iterator[cst.BaseExpression]:
