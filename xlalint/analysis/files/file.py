@@ -52,7 +52,7 @@ def names_tensorflow(text: str) -> bool:
 
 class File:
     """A file: its outline, and the trees of the stretches that were asked for. `before`: an earlier version of it that
-    is not needed any more."""
+    is not needed any more. `fills`: whether a method gives its object attributes, where somebody has looked."""
 
     def __init__(self, source: Source, before: File | None = None) -> None:
         self.source = source
@@ -61,6 +61,7 @@ class File:
         self.kept_lines = sum(stretch.last - stretch.first + 1 for stretch in self._statements)
         self._units: dict[Stretch, Unit] = {}
         self._concerned: dict[Stretch, bool] = {}
+        self.fills: dict[Stretch, bool] = {}
         self._before: dict[str, list[Unit]] = {}
         for unit in before._all_units() if before is not None else ():
             if unit.text in source.text:

@@ -31,7 +31,6 @@ class DefinedFunction:
     _unit: Unit | None = None
     _node: cst.FunctionDef | cst.Lambda | None = None
     _key: tuple[str, int, str] | None = None
-    _fills: bool | None = None
 
     @property
     def identity(self) -> object:
@@ -84,14 +83,13 @@ class DefinedFunction:
     def fills_its_object(self) -> bool:
         """Whether a method may give its object an attribute besides `built`: by itself, or through what it hands the
         object to. Most `build` methods only build the layers inside."""
-        if self._fills is None:
-            if self.stretch is None:
-                made = parsed_alone(self.text)
-            else:
-                note_stretch(self.module.path, self.stretch)
-                made = self.module.file.parsed(self.stretch)
-            self._fills = _may_fill(made)
-        return self._fills
+        if self.stretch is None:
+            return _may_fill(parsed_alone(self.text))
+        note_stretch(self.module.path, self.stretch)
+        known = self.module.file.fills  # which the next run has, too, where nobody edits the file
+        if self.stretch not in known:
+            known[self.stretch] = _may_fill(self.module.file.parsed(self.stretch))
+        return known[self.stretch]
 
     @property
     def uses_tensorflow(self) -> bool:
