@@ -11,6 +11,7 @@ time that the server took for one. That includes the silence that the server wai
 from __future__ import annotations
 
 import argparse
+import ast
 import asyncio
 import os
 import statistics
@@ -21,6 +22,7 @@ from pathlib import Path
 from tests.server.editor import Editor, editing
 
 _STATEMENTS = ("# edited", "edited = 1")
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,10 @@ async def shown(editor: Editor, name: str) -> float:
 
 
 def edit(text: str, number: int, edits: int) -> str:
-    """The text with a line more, at the top of a line that is not indented."""
+    """The text with a line more, above a definition at its top: with its decorators, if it has some."""
     lines = text.splitlines(keepends=True)
-    starts = [at for at, line in enumerate(lines) if line.startswith(("def ", "class ", "@"))] or [0]
+    definitions = [node for node in ast.parse(text).body if isinstance(node, _DEFINITIONS)]
+    starts = [min(at.lineno for at in (node, *node.decorator_list)) - 1 for node in definitions] or [0]
     at = starts[number * len(starts) // edits]
     return "".join((*lines[:at], f"{_STATEMENTS[number % len(_STATEMENTS)]}\n", *lines[at:]))
 
