@@ -120,8 +120,8 @@ def _longer(source: str, statement: ast.stmt, piece: Piece, before: Sequence[ast
         if not _is_taken_along(other) or other.col_offset != first.col_offset or _last(other) >= first.lineno:
             return
         made = _bound(other) if isinstance(other, ast.Assign) else frozenset[str]()
-        names = (names - made) | {one.id for one in ast.walk(other) if isinstance(one, ast.Name)} - made
-        names |= {one.id for one in ast.walk(other) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+        named = [one for one in ast.walk(other) if isinstance(one, ast.Name)]
+        names = (names - made) | {one.id for one in named if one.id not in made or isinstance(one.ctx, ast.Load)}
         changes, first = changes | _changed(other), other
         head, _, body = piece.text.partition("\n")
         above = source.splitlines()[first.lineno - 1 : statement.lineno - 1]
