@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import ApiCall, SetupCall
+from xlalint.analysis.interpreter.events import ApiCall
+from xlalint.analysis.interpreter.setup_events import SetupCall
 from xlalint.findings.findings import Safety
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, replace

@@ -8,7 +8,7 @@ from typing import Final
 
 from xlalint.analysis.domain.values import NONE, Static, Value
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import SetupCall
+from xlalint.analysis.interpreter.setup_events import SetupCall
 from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.strategies import RUNS, TRAINING, is_strategy, is_tpu, making_of, passes_strategy
 from xlalint.linter.rule import Draft, DraftNote, Effect, Severity, Told

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from xlalint.analysis.domain.values import FunctionValue, Static
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import SetupCall
+from xlalint.analysis.interpreter.setup_events import SetupCall
 from xlalint.analysis.library.strategies import LAUNCHERS
 
 CORES = 8  # of one TPU board: what the launcher starts where Accelerate finds a TPU

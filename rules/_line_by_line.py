@@ -8,7 +8,7 @@ from functools import partial
 from xlalint.analysis.domain.values import ApiObject, Compiled, FunctionValue, Instance, Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import RunEagerly, SetupCall
+from xlalint.analysis.interpreter.setup_events import RunEagerly, SetupCall
 from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.strategies import is_tpu, runs_eagerly, told_eagerly
 from xlalint.fixes.quoted import brief

@@ -9,7 +9,8 @@ from functools import partial
 from xlalint.analysis.domain.values import ApiObject, Creation, Static
 from xlalint.analysis.domain.values import Sequence as Items
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import HoldModels, SetupCall, ShareVariable
+from xlalint.analysis.interpreter.events import ShareVariable
+from xlalint.analysis.interpreter.setup_events import HoldModels, SetupCall
 from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.optimizers import has_state
 from xlalint.analysis.library.strategies import is_tpu, making_of

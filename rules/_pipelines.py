@@ -9,7 +9,7 @@ from typing import Final
 from xlalint.analysis.domain.kinds import leaves, options
 from xlalint.analysis.domain.values import NONE, Instance, Static, Value
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import SetupCall
+from xlalint.analysis.interpreter.setup_events import SetupCall
 from xlalint.analysis.library.generators import runs_python
 from xlalint.analysis.library.local_paths import begins_locally
 from xlalint.analysis.library.strategies import IMAGE_GENERATOR

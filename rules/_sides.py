@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import SetupCall
+from xlalint.analysis.interpreter.setup_events import SetupCall
 from xlalint.syntax import nodes as cst
 
 _LEAVES = (cst.Return, cst.Raise)

@@ -55,7 +55,8 @@ from typing import Final
 from xlalint.analysis.domain.values import ApiObject, Static
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.strategies import RUNS, is_tpu
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Safety, Severity, Told

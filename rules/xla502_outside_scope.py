@@ -59,7 +59,8 @@ nothing that a function creates, and nothing that is created in the scope of ano
 
 from collections.abc import Iterator
 
-from xlalint.analysis.interpreter.events import Event, HoldModels, Program, ShareVariable
+from xlalint.analysis.interpreter.events import Event, ShareVariable
+from xlalint.analysis.interpreter.setup_events import HoldModels, Program
 from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, Rule, Runs, Safety, Severity
 
 from ._outside import about_counters, about_metrics, about_model, about_optimizer, about_parts, about_variable

@@ -49,7 +49,8 @@ from typing import Final
 
 from xlalint.analysis.domain.values import NONE, ApiObject, Value
 from xlalint.analysis.files.unit import Location, Unit
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.strategies import (
     RESOLVER,
     address_of,

@@ -53,7 +53,8 @@ from itertools import islice
 from typing import Final
 
 from xlalint.analysis.domain.values import Value
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.strategies import may_be_either, may_be_node
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity

@@ -69,7 +69,8 @@ from typing import Final
 from xlalint.analysis.domain.values import Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import DivideBy, Event, Program, SetupCall
+from xlalint.analysis.interpreter.events import DivideBy, Event
+from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.strategies import (
     FLOATX,
     POLICIES,

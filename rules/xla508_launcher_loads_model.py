@@ -39,7 +39,8 @@ Shown only: the model has to become an argument of the function and of all its c
 from collections.abc import Iterator
 from typing import Final
 
-from xlalint.analysis.interpreter.events import Event, Program
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import Program
 from xlalint.analysis.library.strategies import MODEL_MAKERS
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule

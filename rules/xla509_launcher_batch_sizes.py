@@ -30,7 +30,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from xlalint.analysis.domain.values import Static
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.strategies import LOADER
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity
 

@@ -46,7 +46,8 @@ from itertools import islice
 from typing import Final
 
 from xlalint.analysis.domain.values import Value
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.local_paths import usual_path
 from xlalint.fixes.quoted import brief

@@ -67,7 +67,8 @@ from typing import Final
 
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import Event, Program, TakeGradients
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import Program, TakeGradients
 from xlalint.analysis.library.strategies import is_strategy, is_tpu
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 

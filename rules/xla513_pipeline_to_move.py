@@ -50,7 +50,8 @@ from typing import Final
 
 from xlalint.analysis.domain.values import NONE
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.strategies import TRAINING
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity, Told

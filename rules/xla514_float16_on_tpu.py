@@ -34,7 +34,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from xlalint.analysis.domain.values import Static
-from xlalint.analysis.interpreter.events import Event, Program
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import Program
 from xlalint.analysis.library.strategies import POLICIES
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity

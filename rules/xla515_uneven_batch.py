@@ -55,7 +55,8 @@ from dataclasses import replace
 from xlalint.analysis.domain.values import Setting, Static, Value
 from xlalint.analysis.domain.varying_shapes import variations_of
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.made_rows import BATCHES, batch_made, number_of
 from xlalint.analysis.library.strategies import is_tpu
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told

@@ -71,7 +71,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import Event, LoopOfSteps
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import LoopOfSteps
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity, Told
 
 from ._host_loops import SameReads, asks_keras, counted, is_shown, only_writes, read_notes, usual_notes

@@ -38,7 +38,8 @@ There is no fix: the inputs have to be put into batches, or the call into a `tf.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.interpreter.events import Event, LoopOfCalls
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import LoopOfCalls
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 
 from ._host_loops import MOST_NOTES, OTHER_LOOP, read_notes

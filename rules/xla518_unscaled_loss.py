@@ -86,8 +86,9 @@ from xlalint.analysis.domain.values import (
 )
 from xlalint.analysis.files.unit import Location, Unit
 from xlalint.analysis.interpreter.contexts import Context
-from xlalint.analysis.interpreter.events import ApiCall, Event, HoldModels, Program, SetupCall
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.analysis.interpreter.losses import ReturnLoss
+from xlalint.analysis.interpreter.setup_events import HoldModels, Program, SetupCall
 from xlalint.analysis.library.optimizers import OPTIMIZES
 from xlalint.analysis.library.strategies import is_strategy
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told

@@ -42,8 +42,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from xlalint.analysis.domain.values import ApiObject
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.interpreter.events import Event
 from xlalint.analysis.interpreter.pipelines import is_whole
+from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.optimizers import OPTIMIZES
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity

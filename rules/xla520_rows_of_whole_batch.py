@@ -42,7 +42,8 @@ There is no fix: which tensor tells the rows is for the author to say.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.made_rows import BATCHES, batch_made, first_of_shape, rows_made, size_of
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told

@@ -53,7 +53,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from xlalint.analysis.domain.values import ApiObject, Creation
-from xlalint.analysis.interpreter.events import Event, HoldModels, Program, SetupCall
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import HoldModels, Program, SetupCall
 from xlalint.analysis.library.keras_classes import kind_of
 from xlalint.analysis.library.strategies import is_strategy
 from xlalint.analysis.program.definitions import all_methods

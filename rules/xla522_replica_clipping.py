@@ -63,7 +63,8 @@ from typing import Final
 from xlalint.analysis.domain.values import ApiObject, Class, Creation, Instance
 from xlalint.analysis.files.unit import Location, Unit
 from xlalint.analysis.interpreter.contexts import Context
-from xlalint.analysis.interpreter.events import ApiCall, Event, HoldModels, Program, SetupCall
+from xlalint.analysis.interpreter.events import ApiCall, Event
+from xlalint.analysis.interpreter.setup_events import HoldModels, Program, SetupCall
 from xlalint.analysis.library.optimizers import OPTIMIZES, is_optimizer
 from xlalint.analysis.library.strategies import is_strategy
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told

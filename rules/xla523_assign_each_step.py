@@ -54,7 +54,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import AssignEachStep, Event
+from xlalint.analysis.interpreter.events import Event
+from xlalint.analysis.interpreter.setup_events import AssignEachStep
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 
 _MODELS: Final = """

@@ -69,8 +69,9 @@ from typing import Final
 
 from xlalint.analysis.domain.values import ApiObject
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import Event, Program
+from xlalint.analysis.interpreter.events import Event
 from xlalint.analysis.interpreter.replica_assignments import AssignOwnData
+from xlalint.analysis.interpreter.setup_events import Program
 from xlalint.analysis.library.keras_classes import kind_of
 from xlalint.analysis.library.strategies import TRAINING, is_strategy
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told

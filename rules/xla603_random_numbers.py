@@ -49,7 +49,8 @@ from collections.abc import Iterator
 from xlalint.analysis.domain.values import NONE, ApiObject, OneOf, Sequence, Static, Value
 from xlalint.analysis.files.unit import Unit
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import ApiCall, DrawOnce, Event
+from xlalint.analysis.interpreter.events import ApiCall, Event
+from xlalint.analysis.interpreter.setup_events import DrawOnce
 from xlalint.analysis.library.chance import DRAWN_ON_HOST
 from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Fails, Good, OnJax, Rule, Severity

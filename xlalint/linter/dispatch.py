@@ -10,7 +10,8 @@ from ..analysis.budget import Clock, Work
 from ..analysis.files.troubles import InternalTrouble
 from ..analysis.files.unit import Location, QuotedUnit
 from ..analysis.interpreter.contexts import Context, ContextKind, Run, Tracing
-from ..analysis.interpreter.events import ApiCall, Event, FeedForeign, Program, Setup, SetupCall
+from ..analysis.interpreter.events import ApiCall, Event, FeedForeign
+from ..analysis.interpreter.setup_events import Program, Setup, SetupCall
 from ..analysis.library import raw_ops
 from ..analysis.library.strategies import is_tpu
 from ..findings.codes import UNROLLED_ROUNDS, is_own

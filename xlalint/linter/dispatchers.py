@@ -9,7 +9,8 @@ from typing import TypeAlias
 from ..analysis.budget import Clock
 from ..analysis.files.troubles import InternalTrouble
 from ..analysis.interpreter.contexts import ContextKind, Run
-from ..analysis.interpreter.events import Event, FeedForeign, Program, Setup
+from ..analysis.interpreter.events import Event, FeedForeign
+from ..analysis.interpreter.setup_events import Program, Setup
 from ..settings.config import Settings
 from .dispatch import Dispatcher
 from .gravest import Candidate

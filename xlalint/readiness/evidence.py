@@ -12,7 +12,8 @@ from typing import Final
 from ..analysis.domain.values import ApiObject, Array, Creation, FunctionValue, Pipeline, Static, Tensor, Value
 from ..analysis.domain.varying_shapes import variations_of
 from ..analysis.interpreter.contexts import ContextKind
-from ..analysis.interpreter.events import UNSEEN, ApiCall, CompiledEntry, Event, Program, SetupCall
+from ..analysis.interpreter.events import UNSEEN, ApiCall, CompiledEntry, Event
+from ..analysis.interpreter.setup_events import Program, SetupCall
 from ..analysis.library.strategies import address_of, beginning, is_strategy, is_tpu, making_of
 from ..fixes.quoted import brief
 from ..linter.rule import Draft, Effect, Rule

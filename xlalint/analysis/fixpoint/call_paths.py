@@ -8,8 +8,9 @@ from typing import Final
 from ..domain.values import Class, Function
 from ..files.unit import Location
 from ..interpreter.contexts import CallPath, ContextKind, Run
-from ..interpreter.events import CallOwnCompiled, Event, FeedCompiled, Setup
+from ..interpreter.events import CallOwnCompiled, Event, FeedCompiled
 from ..interpreter.frames import Summary
+from ..interpreter.setup_events import Setup
 from ..program.definitions import DefinedFunction
 from ..record import replace
 from .partitions import Key

@@ -15,8 +15,8 @@ from ...syntax import nodes as cst
 from ..domain.values import Function
 from ..files.unit import Location, Unit
 from ..interpreter.contexts import NOT_TRACED, CallPath
-from ..interpreter.events import AssignEachStep, LoopOfCalls, LoopOfSteps
 from ..interpreter.frames import LINE_BY_LINE, Act, Done, Summary
+from ..interpreter.setup_events import AssignEachStep, LoopOfCalls, LoopOfSteps
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
 from ..record import Record

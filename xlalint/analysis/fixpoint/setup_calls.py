@@ -11,8 +11,9 @@ from ...sources.testing import is_of_tests
 from ...syntax import nodes as cst
 from ..files.unit import Location
 from ..interpreter.contexts import HOST, CallPath, ContextKind
-from ..interpreter.events import CompiledEntry, Event, Program, Setup, SetupCall, TakeGradients
+from ..interpreter.events import CompiledEntry, Event
 from ..interpreter.frames import Act, Summary
+from ..interpreter.setup_events import Program, Setup, SetupCall, TakeGradients
 from ..library.strategies import TRAINING, making_of
 from ..program.trainer_steps import STEPS
 from ..record import replace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...syntax import nodes as cst
-from ..interpreter.events import LoopOfCalls
+from ..interpreter.setup_events import LoopOfCalls
 from ..record import Record, replace
 
 

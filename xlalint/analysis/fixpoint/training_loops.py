@@ -9,8 +9,9 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..files.unit import Location
 from ..interpreter.contexts import ContextKind
-from ..interpreter.events import Event, TakeGradients
+from ..interpreter.events import Event
 from ..interpreter.frames import Act, Summary
+from ..interpreter.setup_events import TakeGradients
 from ..record import Record
 from .call_paths import reached_from, with_callers
 

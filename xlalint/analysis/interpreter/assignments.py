@@ -42,7 +42,7 @@ from .changed_outside import with_change, with_global_change
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import dimension_at
 from .eager_steps import has_run_compiled
-from .events import IterateOver, MutateInLoop, RunEagerly
+from .events import IterateOver, MutateInLoop
 from .filling import put_behind
 from .fixed_lengths import MAKERS
 from .frames import Frame
@@ -51,6 +51,7 @@ from .in_range import is_put_in_range
 from .interface import Handlers, Models, Options
 from .kept import Keeping
 from .same_conditions import forget_sides
+from .setup_events import RunEagerly
 from .unseen_strategies import with_strategies
 
 _FIXED: Final = (Api, Array, ClassValue, ModuleValue, Static, Unknown)

@@ -26,11 +26,12 @@ from ..files.unit import Location
 from ..library.optimizers import OPTIMIZES
 from ..record import replace
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
-from .events import ApiCall, TakeGradients
+from .events import ApiCall
 from .feeding import report_feed
 from .frames import LINE_BY_LINE, Act, Arguments, Compilation, Frame
 from .interface import Interpreter
 from .played_steps import is_played
+from .setup_events import TakeGradients
 
 _TAPE: Final = "tf.GradientTape"
 _TAPE_MAKER: Final = Api(_TAPE)

@@ -22,21 +22,10 @@ from ..program.signs import Shows, Sign
 from .captured import is_answered
 from .contexts import NOT_TRACED, Context, ContextKind
 from .eager_steps import report_minimizing
-from .events import (
-    UNSEEN,
-    ApiCall,
-    AssertOn,
-    BranchOn,
-    Event,
-    HostRead,
-    IterateOver,
-    LoopWhile,
-    Setup,
-    SetupCall,
-    TruthOf,
-)
+from .events import UNSEEN, ApiCall, AssertOn, BranchOn, Event, HostRead, IterateOver, LoopWhile, TruthOf
 from .frames import Act, Arguments, Done, Frame, Use, note_use
 from .interface import Interpreter
+from .setup_events import Setup, SetupCall
 
 # What can be said of a call of Python's library without a look at its source.
 _OF_LIBRARIES: Final = (HostRead, IterateOver, TruthOf)

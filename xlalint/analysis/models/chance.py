@@ -8,9 +8,9 @@ from ...syntax import nodes as cst
 from ..domain.values import Api, ApiObject, Sequence, Static, Value, Variation
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED
-from ..interpreter.events import DrawOnce
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..interpreter.setup_events import DrawOnce
 from ..library.chance import DRAWN_ON_HOST
 
 _GENERATOR: Final = "np.random.Generator"

@@ -10,9 +10,9 @@ from ..domain.joins import join
 from ..domain.kinds import leaves
 from ..domain.values import ApiObject, FunctionValue, Instance, OneOf, Unknown, Value
 from ..files.unit import Location
-from ..interpreter.events import HoldModels
 from ..interpreter.frames import Frame
 from ..interpreter.interface import Interpreter
+from ..interpreter.setup_events import HoldModels
 from ..library import api
 from ..library.strategies import making_of
 
