@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import pty
@@ -238,6 +239,11 @@ def test_an_internal_error_is_one_line_and_exit_2(
 # -- standard input, output and terminals -----------------------------------------------------------------------------
 
 
+def piped(monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
+    """Have the command read this, in the process of the test."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+
+
 def test_standard_input_stands_for_a_file(project: Path) -> None:
     (project / "helper.py").write_text("def halve(x):\n    return x / 2\n")
     text = HAZARD.replace("import", "from helper import halve\nimport").replace("x / 2.0", "halve(x)")
@@ -248,13 +254,21 @@ def test_standard_input_stands_for_a_file(project: Path) -> None:
     assert shell("-", stdin=b"x = 1\n").returncode == 0
 
 
-def test_standard_input_obeys_the_settings_of_its_file(project: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["gen/a.py"], 0), (["old/a.py"], 1), (["old/a.py", "--force-exclude"], 0)]
+)
+def test_standard_input_obeys_the_settings_of_its_file(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    code: int,
+) -> None:
     (project / "pyproject.toml").write_text(
         "[tool.xlalint]\nper-file-ignores = {'gen/' = ['ALL']}\nexclude = ['old']\n"
     )
-    assert shell("-", "--stdin-filename", "gen/a.py", stdin=HAZARD.encode()).returncode == 0
-    assert shell("-", "--stdin-filename", "old/a.py", stdin=HAZARD.encode()).returncode == 1
-    assert shell("-", "--stdin-filename", "old/a.py", "--force-exclude", stdin=HAZARD.encode()).returncode == 0
+    piped(monkeypatch, HAZARD.encode())
+    assert ran(capsys, "-", "--stdin-filename", *arguments)[0] == code
 
 
 @pytest.mark.parametrize(
@@ -268,8 +282,17 @@ def test_standard_input_obeys_the_settings_of_its_file(project: Path) -> None:
         (["--output-format", "json", "--color", "always"], {}, False),
     ],
 )
-def test_colour(project: Path, arguments: list[str], environment: dict[str, str], coloured: bool) -> None:
-    assert (b"\x1b[" in shell(*arguments, environment=environment).stdout) is coloured
+def test_colour(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    environment: dict[str, str],
+    coloured: bool,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert ("\x1b[" in ran(capsys, *arguments)[1]) is coloured
 
 
 def on_a_terminal(*arguments: str) -> str:
