@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..facts.names import canonical
 from ..findings.codes import rule_names
@@ -33,6 +34,8 @@ SECTIONS: Final = (
 )
 # Examples are linted as a file of a folder that is not there, so that nothing beside them is found.
 _PATH: Final = Path(os.sep, "xlalint", "example.py")
+# Whose reports are kept: several things are asked of each.
+_EXAMPLES: Final = 4096
 
 
 def page(rule: type[Rule]) -> Iterator[str]:
@@ -138,10 +141,24 @@ def with_import(code: str) -> str:
 def lint(rule: type[Rule], code: str, example: Bad | Good) -> tuple[str, Report]:
     """The text of an example that was linted as it says, and the report of its rule and of all that are shipped."""
     code = with_import(code)
-    codes = frozenset(known for known in rule_names() if known.startswith(SHIPPED) or known == rule.code)
-    backends = None if example.backend is None else frozenset((Backend(example.backend),))
-    settings = Settings(codes=codes, target=example.target, exposure="certain", backends=backends)
-    return code, check([_PATH], settings, Stdin(_PATH, code.encode()))
+    return code, _linted(_Asked(rule, code, example.target, example.backend))
+
+
+class _Asked(NamedTuple):
+    """An example as it is linted."""
+
+    rule: type[Rule]
+    code: str
+    target: str | None
+    backend: str | None
+
+
+@lru_cache(maxsize=_EXAMPLES)
+def _linted(asked: _Asked) -> Report:
+    codes = frozenset(known for known in rule_names() if known.startswith(SHIPPED) or known == asked.rule.code)
+    backends = None if asked.backend is None else frozenset((Backend(asked.backend),))
+    settings = Settings(codes=codes, target=asked.target, exposure="certain", backends=backends)
+    return check([_PATH], settings, Stdin(_PATH, asked.code.encode()))
 
 
 def text_at(code: str, finding: Finding) -> str:
