@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from tests.compiler.claims import claim
 from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import load
@@ -179,6 +180,7 @@ def test_what_jax_compiles_again_is_told_and_nothing_else_is(program: Again, tmp
 
 
 @pytest.mark.compiler
+@claim(COUNT, START, [(one.code, one.compilations) for one in PROGRAMS.values()], sampled=False)
 def test_the_programs_compile_as_often_as_said() -> None:
     asked = json.dumps((START, {name: program.code for name, program in PROGRAMS.items()}))
     command = [sys.executable, "-c", COUNT]

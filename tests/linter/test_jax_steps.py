@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from tests.compiler.claims import claim
 from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import load
@@ -66,6 +67,7 @@ def test_code_with_jax_and_without_keras_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.compiler
+@claim(RUN, STEPS.read_text(), ROOTS, sampled=False)
 def test_the_functions_raise_what_their_lines_tell(tmp_path: Path) -> None:
     (tmp_path / "steps.py").write_text(STEPS.read_text())
     expected: dict[str, str | None] = {}

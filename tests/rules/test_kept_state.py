@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import pytest
 
 from rules.xla607_state_while_tracing import OUT_OF_SCOPE, StateWhileTracing
+from tests.compiler.claims import claim
 from xlalint.authoring import examples
 from xlalint.linter.rule import Bad, Good, Runs
 from xlalint.linter.run import check
@@ -148,8 +150,15 @@ def test_what_the_caller_reads_first_is_kept(example: Bad) -> None:
     assert list(examples.flagged(StateWhileTracing, example)) == []
 
 
+def claims() -> Iterator[object]:
+    """The same examples, each with what it claims."""
+    for case in (*SILENT, *KEPT):
+        [example] = cast("tuple[Bad | Good]", case.values)
+        yield pytest.param(example, id=case.id, marks=claim(example.code, example.inputs, example.behaviour))
+
+
 @pytest.mark.compiler
-@pytest.mark.parametrize("example", [*SILENT, *KEPT])
+@pytest.mark.parametrize("example", [*claims()])
 def test_fit_runs_or_breaks_as_said(example: Bad | Good) -> None:
     assert list(examples.claimed(example, examples.measured_claim(example))) == []
 

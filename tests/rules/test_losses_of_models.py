@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from tests.compiler.claims import claim
 from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
@@ -110,6 +111,7 @@ def test_one_device_adds_nothing_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.compiler
+@claim(MEASURING, TEXT, TWO, LOSSES, PASSED, sampled=False)
 def test_the_steps_of_two_replicas() -> None:
     cases = [[body, loss, factor] for body, factor in LOSSES.values() for loss in PASSED]
     command = [sys.executable, "-c", MEASURING, json.dumps([TEXT, TWO, cases])]

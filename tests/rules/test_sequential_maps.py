@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests.compiler.claims import claim
 from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
@@ -115,8 +116,15 @@ def test_where_it_is_said(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("body", [*BATCHED.values(), *SINGLE.values()])
-def test_what_is_left_of_the_loop(body: str) -> None:
+@pytest.mark.parametrize(
+    ("body", "batched"),
+    [
+        pytest.param(body, batched, marks=claim(TEXT, body, batched))
+        for bodies, batched in ((BATCHED, True), (SINGLE, False))
+        for body in bodies.values()
+    ],
+)
+def test_what_is_left_of_the_loop(body: str, batched: bool) -> None:
     import numpy as np
     import tensorflow as tf  # type: ignore[import-untyped]
 
@@ -125,11 +133,11 @@ def test_what_is_left_of_the_loop(body: str) -> None:
     rows = tf.random.stateless_normal([8, 6, 4], [1, 2])
     step, function = namespace["step"], namespace["of"]
     assert " while(" in step.experimental_get_compiler_ir(rows)(stage="hlo")
-    batched = tf.function(lambda elements: tf.vectorized_map(function, elements), jit_compile=True)
+    mapped = tf.function(lambda elements: tf.vectorized_map(function, elements), jit_compile=True)
     try:
-        made = batched(rows)
+        made = mapped(rows)
         same = made.shape == (there := step(rows)).shape and np.allclose(made, there, atol=1e-4)
-        loops = " while(" in batched.experimental_get_compiler_ir(rows)(stage="hlo")
+        loops = " while(" in mapped.experimental_get_compiler_ir(rows)(stage="hlo")
     except (ValueError, tf.errors.InvalidArgumentError):
         same, loops = False, False
-    assert (same and not loops) == (body in BATCHED.values())
+    assert (same and not loops) == batched

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from tests.compiler.claims import claim
 from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
@@ -255,15 +256,21 @@ def test_nothing_is_traced_while_a_layer_is_saved_and_loaded(tmp_path: Path) -> 
     assert _found(tmp_path, "XLA101", None) == _marked("main.py", SAVED)
 
 
+# The layer of the program above, whose `call` is left out, and what saves and loads it.
+LAYERS: Final = SAVED.replace("if self.is_new():  # flagged", "if x is None:").replace("model.compile(", "# (")
+SAVING: Final = """\
+import layers, tensorflow as tf
+layers.model(tf.ones([2, 3]))
+layers.model.save_weights("kept.weights.h5")
+layers.model.load_weights("kept.weights.h5")
+"""
+
+
 @pytest.mark.compiler
+@claim(LAYERS, SAVING, sampled=False)
 def test_a_layer_that_reads_its_weights_is_saved_and_loaded(tmp_path: Path) -> None:
-    """With the layer of the program above, whose `call` is left out."""
-    kept = SAVED.replace("if self.is_new():  # flagged", "if x is None:").replace("model.compile(", "# (")
-    (tmp_path / "layers.py").write_text(kept, encoding="utf-8")
-    path = tmp_path / "kept.weights.h5"
-    run = f"import layers, tensorflow as tf\nm = layers.model\nm(tf.ones([2, 3]))\nm.save_weights({str(path)!r})\n"
-    run += f"m.load_weights({str(path)!r})\n"
-    subprocess.run([sys.executable, "-c", run], cwd=tmp_path, check=True)
+    (tmp_path / "layers.py").write_text(LAYERS, encoding="utf-8")
+    subprocess.run([sys.executable, "-c", SAVING], cwd=tmp_path, check=True)
 
 
 TABLE: Final = """\
