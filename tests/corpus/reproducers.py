@@ -113,6 +113,7 @@ def _run(path: Path, dumps: str) -> dict[str, Any]:
     import tensorflow as tf  # type: ignore[import-untyped]
 
     os.environ["XLA_FLAGS"] = f"--xla_dump_to={dumps} --xla_dump_hlo_as_text"
+    tempfile.tempdir = dumps  # this process leaves what AutoGraph writes for each function
     names: dict[str, Any] = {"__name__": "program", "__file__": str(path)}
     tf.config.run_functions_eagerly(True)
     try:

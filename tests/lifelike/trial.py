@@ -101,12 +101,17 @@ class Worker:
         return self._answer(process)
 
     def _begin(self) -> subprocess.Popen[str]:
+        environment = os.environ | {
+            "CUDA_VISIBLE_DEVICES": "-1",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "TMPDIR": self._folder.name,  # a process that is killed leaves what AutoGraph writes for each function
+        }
         self._process = subprocess.Popen(
             [sys.executable, "-u", str(WORKER), self._folder.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+            env=environment,
             text=True,
         )
         assert self._answer(self._process) == {"ready": True}

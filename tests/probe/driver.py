@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,12 @@ class Driver:
     """The process, asked one target at a time."""
 
     def __init__(self) -> None:
-        environment = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow"}
+        environment = {
+            "CUDA_VISIBLE_DEVICES": "-1",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "KERAS_BACKEND": "tensorflow",
+            "TMPDIR": tempfile.gettempdir(),  # of the session: what AutoGraph writes stays where the process is killed
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-c", WORKER],
             stdin=subprocess.PIPE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -217,6 +218,12 @@ def test_what_autograph_makes_another_function_of(driver: Driver) -> None:
     first = line_of("def row(self, one)")
     found = driver("Rows.row", lines=(first, first + 2), callers=(Frame(str(CODE), "Rows.all"),))
     assert found["how"].endswith("as `Rows.all` does")
+
+
+def test_what_autograph_writes_goes_with_the_session(driver: Driver) -> None:
+    first = line_of("def row(one)")
+    driver("mapped.<locals>.row", lines=(first, first + 1), kind="nested")  # which `map_fn` converts
+    assert list(Path(tempfile.gettempdir()).glob("__autograph_generated_file*"))
 
 
 def test_a_file_named_like_its_folder(driver: Driver, tmp_path: Path) -> None:

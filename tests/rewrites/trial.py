@@ -153,6 +153,7 @@ class _Worker:
             "CUDA_VISIBLE_DEVICES": "-1",
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "XLA_FLAGS": f"--xla_dump_to={dump} --xla_dump_hlo_as_text",
+            "TMPDIR": self._folder.name,  # a process that is killed leaves what AutoGraph writes for each function
         }
         self._process = subprocess.Popen(
             [sys.executable, "-u", str(WORKER), self._folder.name],
