@@ -32,6 +32,7 @@ except ImportError:
 
 RATE = inner.RATE
 NORMAL = inner.Normal(0.0)
+SYMBOLS = ["_"] + ["@" + one for one in inner.SYMBOLS]
 FOLDER = os.path.join(inner.FOLDER, "images")
 
 
@@ -114,6 +115,7 @@ def test_what_is_not_used_need_not_be_installed(tmp_path: Path) -> None:
         ("bool(RATE)", "`absent.inner.RATE` is not installed"),
         ("isinstance(1, Base)", "`absent.inner.more.Base` is not installed"),
         ("list(RATE)", "`absent.inner.RATE` is not installed"),
+        ("SYMBOLS[1] + 'a'", "`absent.inner.SYMBOLS` is not installed"),
         ("RATE == 2", "`absent.inner.RATE` is not installed"),
         ("absent_name()", "`textwrap.absent_name` is not installed"),
     ],

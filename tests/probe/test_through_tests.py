@@ -57,7 +57,10 @@ class OuterTest(unittest.TestCase):
 """
 
 
-@pytest.mark.parametrize("text", [_OF_PYTEST, _OF_UNITTEST])
+_WITHOUT_PYTEST = _OF_PYTEST.replace("import pytest", "import absent_pytest as pytest")
+
+
+@pytest.mark.parametrize("text", [_OF_PYTEST, _OF_UNITTEST, _WITHOUT_PYTEST])
 def test_the_tests_of_a_caller_show_what_a_function_is_called_with(tmp_path: Path, text: str) -> None:
     from xlalint.probe.worker.driving.driver import drive
 

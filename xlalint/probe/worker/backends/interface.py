@@ -22,7 +22,8 @@ class Backend(Protocol):
     and made; `KINDS`: classes of tensors, that of the usual form first; `MODULES`: classes of what holds variables;
     `VARIABLES`, `GENERATORS`: classes of variables and of what random numbers are drawn from, besides Keras's;
     `STRATEGIES`, `DISTRIBUTED`, `RUNS`: classes that run a step on several replicas, and of what these give, and the
-    code that does; `LOOPS`: the code that runs loops of the backend eagerly.
+    code that does; `LOOPS`: the code that runs loops of the backend eagerly; `ARRAYS`: classes of arrays of tensors that
+    are no tensors themselves.
     """
 
     NAME: str
@@ -39,6 +40,7 @@ class Backend(Protocol):
     DISTRIBUTED: tuple[Any, ...]
     RUNS: frozenset[CodeType]
     LOOPS: frozenset[CodeType]
+    ARRAYS: tuple[type, ...]
 
     # -- the process --------------------------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ STRATEGIES: tuple[Any, ...] = ()
 DISTRIBUTED: tuple[Any, ...] = ()
 RUNS: frozenset[CodeType] = frozenset()
 LOOPS: frozenset[CodeType] = frozenset()
+ARRAYS: tuple[type, ...] = ()
 
 _COMPOSITES: Final = (sparse.BCOO,)
 

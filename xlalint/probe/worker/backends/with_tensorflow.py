@@ -45,6 +45,7 @@ RUNS: frozenset[CodeType] = frozenset(
     for cls in (tf.distribute.Strategy, tf.distribute.TPUStrategy, tf.distribute.OneDeviceStrategy)
 )
 LOOPS: frozenset[CodeType] = frozenset((inspect.unwrap(while_loop.while_loop).__code__,))
+ARRAYS: tuple[type, ...] = (tf.TensorArray,)
 TensorFunction: Final = type(tf.function(lambda: None))
 _CONVERTING: Final = api.converted_call.__code__
 

@@ -1,7 +1,8 @@
 """What stands for packages that are not installed, so that code can be imported which names them and does not use them.
 
-Whatever is made of one while a module is imported stands for it, too, and what is decorated with one stays as it is;
-any use afterwards raises MissingError, so that nothing is ever taken for what the package would do.
+Whatever is made of one while a module is imported stands for it, too, as does the one item that each has there, and
+what is decorated with one stays as it is; any use afterwards raises MissingError, so that nothing is ever taken for
+what the package would do.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -65,16 +66,11 @@ class Missing:
             return positional[0]
         return self._made()
 
-    def __getitem__(self, key: Any) -> Missing:
-        return self._made()
+    def __iter__(self) -> Iterator[Missing]:
+        return iter((self._made(),))
 
     def __fspath__(self) -> str:
         return repr(self._made())
-
-    def __or__(self, other: Any) -> Missing:
-        return self._made()
-
-    __ror__ = __or__
 
     def __eq__(self, other: object) -> bool:
         if not _importing:
@@ -83,17 +79,19 @@ class Missing:
 
     __hash__ = object.__hash__
 
-    def _made(self) -> Missing:
+    def _made(self, other: Any = None) -> Missing:
         if not _importing:
             self._used()
         return Missing(self._name)
 
+    __getitem__ = __or__ = __ror__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _made
+    __truediv__ = __rtruediv__ = __neg__ = __matmul__ = __rmatmul__ = _made
+
     def _used(self, *positional: Any) -> NoReturn:
         raise MissingError(f"`{self._name}` is not installed, and this uses it")
 
-    __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = __instancecheck__ = __contains__ = _used
-    __enter__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _used
-    __lt__ = __gt__ = __le__ = __ge__ = __neg__ = __matmul__ = __rmatmul__ = __array__ = _used
+    __bool__ = __len__ = __int__ = __float__ = __index__ = __instancecheck__ = __contains__ = _used
+    __enter__ = __lt__ = __gt__ = __le__ = __ge__ = __array__ = _used
 
 
 def _is_decorated(thing: Any) -> bool:

@@ -33,6 +33,22 @@ def without_objects(
     return partial(called, **objects), kept
 
 
+def without_arrays(called: Callable[..., Any], result: Any) -> Callable[..., Any]:
+    """What is called, without the arrays of tensors among what it gives: they do not leave what is compiled."""
+    try:
+        leaves = backend.leaves(result)
+    except (TypeError, ValueError):  # of what can be returned by nothing that is compiled
+        return called
+    if not any(isinstance(one, backend.ARRAYS) for one in leaves):
+        return called
+
+    def kept(*positional: Any, **keywords: Any) -> Any:
+        given = called(*positional, **keywords)
+        return backend.map_structure(lambda one: None if isinstance(one, backend.ARRAYS) else one, given)
+
+    return kept
+
+
 def _is_argument(value: Any) -> bool:
     """Whether `tf.function` takes something as an argument: tensors in structures, and what can be told from others."""
     try:

@@ -81,5 +81,6 @@ def holds_tensors(result: Any, asked: bool) -> bool:
     plain_values = (bool, int, float, complex, str, bytes, type(None))
     numbers = (np.ndarray, np.generic, float) if asked else ()
     return any(backend.is_tensor(leaf) or isinstance(leaf, numbers) for leaf in leaves) and all(
-        backend.is_tensor(leaf) or hasattr(leaf, "shape") or isinstance(leaf, plain_values) for leaf in leaves
+        backend.is_tensor(leaf) or hasattr(leaf, "shape") or isinstance(leaf, (*plain_values, *backend.ARRAYS))
+        for leaf in leaves
     )

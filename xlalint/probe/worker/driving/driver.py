@@ -32,7 +32,7 @@ from ..inputs.recorded_calls import first_call
 from ..inputs.search import Attempt, NotFoundError, Search, Solution, follow, pinned
 from ..inputs.tensors import Arguments
 from . import harnesses
-from .binding import without_objects
+from .binding import without_arrays, without_objects
 from .definitions import inside, looked_up, written
 from .driven import Driven, NotDrivenError, Partly, holds_tensors
 from .harnesses import Arranged, Given, Harness, watch
@@ -360,7 +360,7 @@ class _Driver:
             before = State(harness.state())
             harness.search.vary(solution, called)
             before.restore()  # it may count its calls
-        called, kept = without_objects(called, solution)
+        called, kept = without_objects(without_arrays(called, solution.attempt.result), solution)
         return Driven(
             call=called,
             make=lambda number, variant: kept(solution.make_call(number, variant)),

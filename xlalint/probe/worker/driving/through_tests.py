@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import inspect
 import tempfile
@@ -14,6 +15,7 @@ from typing import Any, Final
 from xlalint.probe.target import Frame
 
 from ..code.importing import LoadError, load
+from ..inputs.signatures import tree_of
 from .driven import NotDrivenError
 from .harnesses import Harness, code_of
 
@@ -81,14 +83,27 @@ def _arguments(
 
 def _cases(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     """The parameters of the first case of a test that pytest runs for several."""
-    for mark in getattr(function, "pytestmark", ()):
-        match mark.args if mark.name == "parametrize" else ():
+    marks = [one.args for one in getattr(function, "pytestmark", ()) if one.name == "parametrize"]
+    for mark in marks or _decorated(function, "parametrize"):
+        match mark:
             case (names, values, *_):
                 several = [one.strip() for one in names.split(",")] if isinstance(names, str) else list(names)
                 first = next(iter(values))
                 marked = getattr(first, "values", None)  # of what `pytest.param` gives
                 alone = [first] if len(several) == 1 else first
                 yield from zip(several, marked if isinstance(marked, tuple) else alone, strict=False)
+
+
+def _decorated(function: Callable[..., Any], name: str) -> Iterator[tuple[Any, ...]]:
+    """What decorators of a name are called with in the source: where pytest is not installed, they leave nothing."""
+    definitions = [one for one in ast.walk(tree_of(function) or ast.Module([], [])) if isinstance(one, ast.FunctionDef)]
+    for one in definitions[0].decorator_list if definitions else ():
+        match one:
+            case ast.Attribute(attr=attribute) if attribute == name:
+                yield ()
+            case ast.Call(func=ast.Attribute(attr=attribute), args=arguments) if attribute == name:
+                several = ast.fix_missing_locations(ast.Expression(ast.Tuple(arguments, ast.Load())))
+                yield eval(compile(several, "<decorator>", "eval"), function.__globals__)
 
 
 def _fixture(name: str, module: ModuleType, depth: int) -> Any:
@@ -98,6 +113,8 @@ def _fixture(name: str, module: ModuleType, depth: int) -> Any:
     for holder in _holders(module):
         found = getattr(holder, name, None)
         wrapped = getattr(found, "_fixture_function", None) or getattr(found, "__wrapped__", None)
+        if wrapped is None and inspect.isfunction(found) and any(True for _ in _decorated(found, "fixture")):
+            wrapped = found
         if wrapped is not None:
             made = wrapped(**_arguments(wrapped, module, depth=depth + 1))
             return next(made) if inspect.isgenerator(made) else made
