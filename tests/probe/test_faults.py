@@ -9,7 +9,7 @@ import pytest
 
 from xlalint.probe.pool import Pool
 from xlalint.probe.process import Interpreter, Limits, Worker
-from xlalint.probe.protocol import FAILS, Outcome, Plan
+from xlalint.probe.protocol import FAILS, RECOMPILES, Outcome, Plan
 from xlalint.probe.target import Given, Target
 
 CODE = """
@@ -191,3 +191,21 @@ def test_nothing_is_left_in_the_folder_of_temporary_files(tmp_path: Path, monkey
         worker.close()
     assert outcome.calls
     assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.compiler
+def test_statements_are_known_of_what_is_driven_late_and_ends_before_it_is_compiled(tmp_path: Path) -> None:
+    file = tmp_path / "endless.py"
+    file.write_text(
+        "import time\nimport tensorflow as tf\n\ndef f(n):\n    ids = tf.range(n)\n"
+        "    time.sleep(0.2 if tf.executing_eagerly() else 600.0)\n    return ids\n"
+    )
+    target = Target(str(file), "f", (4, 7), given=(Given("n", "i32[]"),), wanted=(5,))
+    worker = Worker(Interpreter())
+    try:
+        outcome = worker.ask(target, Plan(seconds=0.2), Limits(function=10.0))
+    finally:
+        worker.close()
+    assert "it did not finish within 10 s; --timeout allows more" in (outcome.not_run or "")
+    assert [(one.kind, one.spots[0].line) for one in outcome.observations] == [(RECOMPILES, 5)]
+    assert outcome.inputs == ("n: i32[]",)

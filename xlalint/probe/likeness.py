@@ -58,6 +58,8 @@ _INDEX: Final = "unchecked-index"  # out of range only where the program may be 
 _OF_NO_NUMBER: Final = re.compile(r"-(?:2147483648|9223372036854775808)\b")
 _UNROLLED: Final = "unrolled-loop"  # which speaks of the time that a compilation takes
 _OF_NAMES: Final = re.compile(r"is not a valid (?:root )?scope name")  # which are guessed, too
+# An object that is called keeps what it made in eager execution, which code that runs it from the start does not.
+_OF_EAGER: Final = re.compile(r"from either an eager-mode TensorArray")
 # What the call passes in Python, whatever any tensor of it is.
 _OF_PYTHON: Final = re.compile(r"must not be a Python bool|'(?:bool|int|float|complex|str)' object has no attribute")
 _OF_BRANCHES: Final = "XLA1"
@@ -132,7 +134,7 @@ def likeness(finding: Finding, location: Place, observation: Observation, spot: 
 def is_of_inputs(observation: Observation) -> bool:
     """Whether something fails for shapes, names or Python's values that eager execution takes, and that real inputs may
     not have."""
-    return observation.per == SHAPES or any(one.search(observation.text) for one in (_OF_NAMES, _OF_PYTHON))
+    return observation.per == SHAPES or any(one.search(observation.text) for one in (_OF_NAMES, _OF_PYTHON, _OF_EAGER))
 
 
 def _lacks(op: str) -> bool:

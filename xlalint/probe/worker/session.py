@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from xlalint.probe.protocol import (
     COMPILE,
@@ -41,6 +41,8 @@ from .driving.keras_objects import learning_of
 from .inputs.numbers import VALUE_SETS
 from .inputs.tensors import Arguments
 from .pipe import Pipe
+
+_LATE: Final = 0.5  # the share of a function's time behind which its whole may not be compiled before the end
 
 if TYPE_CHECKING:
     from .devices.libtpu import TpuCompiler
@@ -84,7 +86,7 @@ class Session:
         return dataclasses.replace(found, ran=ran, seconds=round(time.monotonic() - started, 3))
 
     def _measured(self, target: Target, original: Target | None, tools: Instruments, driving: LineTracer) -> Outcome:
-        plan, user_lines = tools.plan, tools.user_lines
+        plan, user_lines, started = tools.plan, tools.user_lines, time.monotonic()
         if target.host and (plan.topology or plan.gpu):
             return Outcome(not_run="it is host code")
         if backend.NAME == "jax" and (target.host or target.kind == PROGRAM):
@@ -108,6 +110,10 @@ class Session:
                 return found if error.partly is None else self._of_statements(found, target, error.partly, tools)
             if plan.drive_only:
                 return Outcome(how=driven.how, inputs=tuple(driven.inputs))
+            extremes = [partial(_called, driven, one) for one in driven.extremes]
+            partly = Partly(partial(_ready, driven), extremes, driven.autograph)
+            if target.wanted and time.monotonic() - started > _LATE * plan.seconds:
+                tools = self._with_statements(target, partly, tools, driven)
             meter = Meter(driven, reference or driven, tools)
             try:
                 if target.host:
@@ -121,8 +127,6 @@ class Session:
                 found = dataclasses.replace(meter.outcome(), not_run=str(error))
                 if target.host or plan.topology or plan.gpu:
                     return found
-            extremes = [partial(_called, driven, one) for one in driven.extremes]
-            partly = Partly(partial(_ready, driven), extremes, driven.autograph)
             found = self._of_statements(found, target, partly, tools, driven)
             return self._of_rules(found, target, driven, tools)
 
@@ -165,6 +169,18 @@ class Session:
         state = driven.state if driven is not None else list
         alone = Alone(partly, sets, state, tools)
         return dataclasses.replace(found, observations=(*seen, *alone.seen(target.file, tools.wanted, seen)))
+
+    def _with_statements(self, target: Target, partly: Partly, tools: Instruments, driven: Driven) -> Instruments:
+        """What is measured with, where little time is left: what the statements in question show by themselves is known
+        if the function does not get as far as to be compiled."""
+        nothing = Outcome(how=driven.how, inputs=tuple(driven.inputs), not_run="", notes=driven.notes)
+        first = self._of_statements(nothing, target, partly, tools, driven).observations
+
+        def keep(seen: Outcome) -> None:
+            self._keep(seen if seen.calls else dataclasses.replace(seen, observations=(*first, *seen.observations)))
+
+        keep(dataclasses.replace(nothing, not_run=None))
+        return dataclasses.replace(tools, progress=Progress(self._note, keep))
 
     def _trained(self, found: Outcome, driven: Driven, tools: Instruments) -> Outcome:
         """What was seen of a function, with what is seen of the step that the model which it gives trains with."""
