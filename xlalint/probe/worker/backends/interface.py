@@ -22,8 +22,8 @@ class Backend(Protocol):
     and made; `KINDS`: classes of tensors, that of the usual form first; `MODULES`: classes of what holds variables;
     `VARIABLES`, `GENERATORS`: classes of variables and of what random numbers are drawn from, besides Keras's;
     `STRATEGIES`, `DISTRIBUTED`, `RUNS`: classes that run a step on several replicas, and of what these give, and the
-    code that does; `LOOPS`: the code that runs loops of the backend eagerly; `ARRAYS`: classes of arrays of tensors that
-    are no tensors themselves.
+    code that does; `LOOPS`: the code that runs loops of the backend eagerly; `ARRAYS`: classes of arrays of tensors,
+    which are no tensors themselves.
     """
 
     NAME: str
