@@ -15,6 +15,7 @@ pytestmark = pytest.mark.compiler
 
 _PROGRAM = """\
 import enum
+import typing
 from collections.abc import Callable
 
 import keras
@@ -57,6 +58,16 @@ class Net:
 
     def scaled(self, x):
         return tf.reshape(x, [-1]) * self.scale
+
+class Sample(typing.NamedTuple):
+    features: tf.Tensor
+    lengths: tf.Tensor
+    words: tf.Tensor
+    counts: tf.Tensor
+
+def recognized(sample: Sample, encoder: keras.layers.Layer):
+    features, lengths = encoder.recognize(sample.features + sample.words, sample.lengths + sample.counts)
+    return tf.reduce_sum(features) + tf.reduce_sum(lengths)
 """
 
 
@@ -76,13 +87,13 @@ def test_a_step_and_a_model_of_several_outputs(worker: Worker, program: Path) ->
     outcome = _seen(worker, program, "episode")
     [first] = [one for one in outcome.observations if one.kind == DIVERGES]
     assert first.ops == ("TensorListStack",)
-    assert sorted(one.line for one in first.sources) == [8, 9]  # and not the array that is large enough
+    assert sorted(one.line for one in first.sources) == [9, 10]  # and not the array that is large enough
 
 
 def test_what_a_function_gives_depends_on_what_it_gets(worker: Worker, program: Path) -> None:
     outcome = _seen(worker, program, "sized")
     assert "length: Giving(result=(f32[" in outcome.how
-    assert [one.spots[0].line for one in outcome.observations if one.kind == RECOMPILES and one.per == "value"] == [26]
+    assert [one.spots[0].line for one in outcome.observations if one.kind == RECOMPILES and one.per == "value"] == [27]
 
 
 def test_any_layer_is_one_that_can_be_called(worker: Worker, program: Path) -> None:
@@ -91,3 +102,11 @@ def test_any_layer_is_one_that_can_be_called(worker: Worker, program: Path) -> N
 
 def test_a_member_of_an_enumeration_that_code_tells_apart(worker: Worker, program: Path) -> None:
     assert _seen(worker, program, "Net.scaled").how.startswith("Net(kind: Kind.PLAIN).scaled with x: f32[")
+
+
+def test_a_tuple_with_names_and_an_object_of_the_project_that_has_more_than_a_layer(
+    worker: Worker, program: Path
+) -> None:
+    found = _seen(worker, program, "recognized")
+    assert found.inputs[0].startswith("sample: Sample(features=f32[4, 4], lengths=f32[4, 4], words=f32[4, 4], counts=")
+    assert found.inputs[1].startswith("encoder: Settings(recognize=Giving(result=(f32[4, 4], f32[4, 4])))")

@@ -79,6 +79,13 @@ def models_of(annotation: Any) -> tuple[ObjectInput, ...]:
     return ()
 
 
+def is_of_any(part: ObjectInput, name: str) -> bool:
+    """Whether an input is an object of a class of some name that an annotation which asks for any layer or model got:
+    the project may mean one of its own."""
+    asked = [one for keras in backend.keras_modules() for one in (keras.layers.Layer, keras.Model)]
+    return any(part in models_of(one) for one in asked) and type(part.make()).__name__ == name
+
+
 def with_outputs(model: Any, count: int) -> ObjectInput | None:
     """The same with so many tensors that it gives; None where it is no model that was made up."""
     return next((_model(keras, count) for keras in backend.keras_modules() if model == _model(keras, 1)), None)

@@ -15,7 +15,7 @@ from xlalint.probe.avoided import ENDED
 from xlalint.sources.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
-from .called_objects import IDENTITY, LAST, LOGITS, giving, with_outputs
+from .called_objects import IDENTITY, LAST, LOGITS, giving, is_of_any, with_outputs
 from .configurations import classes_with, modes_of, read_in_file, read_with, said_in
 from .culprits import FailedCall, culprits_of, frames_of, switches_of, user_frames_of
 from .dictionaries import TEXT, TYPES, asks_for_key, guess_of, instead_of_keyed, known_first
@@ -336,8 +336,7 @@ def _instead_of_value(
     wants_tensor = clues.attribute is not None and clues.attribute[1] in _OF_TENSORS
     if not wants_tensor:
         yield from classes
-        guessed = type(part.value).__name__ if isinstance(part, Literal) else "NoneType"
-        yield from _as_settings(clues, _FUNCTION if part in (IDENTITY, LAST, LOGITS) else guessed)
+        yield from _as_settings(clues, *_kinds_of(part, clues))
     yield from (Literal(word) for word in clues.modes if part != Literal(word))
     if clues.of_function:
         yield IDENTITY
@@ -374,6 +373,15 @@ def _instead_of_value(
     yield from (Literal(2), Literal(0.5), Literal(True), Literal("same"), Literal(None), IDENTITY)
     yield from (Many(kind, (Literal(4), Literal(4))) for kind in ("list", "tuple"))
     yield Many("list", (tensor(), tensor()))
+
+
+def _kinds_of(part: Choice, clues: ErrorClues) -> Iterator[str]:
+    """What Python calls the class of a value, or of an object of a library's that stands for one of the project's."""
+    if isinstance(part, ObjectInput):
+        yield from (_FUNCTION,) if part in (IDENTITY, LAST, LOGITS) else ()
+        yield from (clues.attribute[0],) if clues.attribute is not None and is_of_any(part, clues.attribute[0]) else ()
+    else:
+        yield type(part.value).__name__ if isinstance(part, Literal) else "NoneType"
 
 
 def _as_settings(clues: ErrorClues, *kinds: str) -> Iterator[Choice]:

@@ -46,6 +46,7 @@ _DEEPEST: Final = 3
 _LAYERS: Final = re.compile(r"(?:^|_)(?:layers?|n_layers?|num_blocks|depth)$")
 _FEW: Final = 2
 _MOST_HEIRS: Final = 20
+_MOST_HELD: Final = 12
 _GREAT: Final = 256
 _PART: Final = 16
 
@@ -358,7 +359,8 @@ def _of_jaxtyping(annotation: Any) -> Spec:
 
 @lru_cache(maxsize=512)
 def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
-    """Objects of a class: with the first choice for each argument that it needs, if those are few."""
+    """Objects of a class: with the first choice for each argument that it needs, if those are few, or what a tuple
+    holds."""
     if issubclass(cls, BaseException) or cls in (object, type) or depth > _DEEPEST:
         return ()
     if is_abstract(cls):
@@ -373,7 +375,7 @@ def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
         return ()  # it has no signature
     needed = [slot for slot in needed if not slot.star]
     first = {slot.name: choice for slot in needed if (choice := slot.choices[0]) is not None}
-    if len(first) > _DEEPEST:
+    if len(first) > (_MOST_HELD if issubclass(cls, tuple) else _DEEPEST):
         return ()
     smaller = _smaller(cls)
     if smaller and not issubclass(cls, backend.MODULES):
