@@ -280,3 +280,16 @@ def test_values_out_of_range_are_not_tried_where_the_function_around_makes_them(
     (tmp_path / "picking.py").write_text(PICKING)
     found = {name: target.extreme for name, target in of_findings(tmp_path / "picking.py").items()}
     assert found == {"pick": True, "pick.<locals>.inner": False, "pick.<locals>.checked": True}
+
+
+def test_where_a_function_takes_what_it_calls_is_to_be_reached_as_well(tmp_path: Path) -> None:
+    file = tmp_path / "chosen.py"
+    file.write_text(
+        "import keras\nimport tensorflow as tf\n\n\ndef reshaped(a, shape):\n"
+        "    if isinstance(a, tf.SparseTensor):\n        made = tf.sparse.reshape\n"
+        "    else:\n        made = tf.reshape\n    return made(a, shape)\n"
+    )
+    [(target, [finding])] = Targets().of_findings(findings_of(file))
+    assert finding.api == "tf.sparse.reshape"
+    assert isinstance(target, Target)
+    assert target.wanted == (7, 10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -11,6 +12,7 @@ from typing import Final, TypeAlias
 
 from ..findings.findings import Finding
 from ..settings.requirements import required_near
+from ..sources.calls import function_around
 from ..sources.checkout import Projects, folders_around
 from ..sources.packages import INSTALLED, dotted_name, project_of
 from ..sources.specs import SpecError, parse_inputs
@@ -316,14 +318,28 @@ class Targets:
 
 
 def _shown_at(findings: Iterable[Finding], target: Target) -> Iterator[int]:
-    """The lines of a target at which what findings say of others shows: where what is flagged is used, and what makes
-    a gradient compile again."""
+    """The lines of a target at which what findings say of others shows: where what is flagged is used, or chosen, and
+    what makes a gradient compile again."""
     first, last = target.lines
     for finding in findings:
+        yield from _chosen_at(finding)
         for note in finding.notes:
             shows = note.consumer or finding.name == OF_NESTED
             if shows and first <= note.span.line <= last and str(Path(note.path).absolute()) == target.file:
                 yield note.span.line
+
+
+def _chosen_at(finding: Finding) -> Iterator[int]:
+    """The lines at which a function takes what is flagged where it calls that by a name of its own."""
+    function = function_around(finding.path, finding.span.line) if finding.api else None
+    nodes = [*ast.walk(function)] if function is not None else []
+    calls = (one for one in nodes if isinstance(one, ast.Call) and one.lineno == finding.span.line)
+    called = {one.func.id for one in calls if isinstance(one.func, ast.Name)}
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as taken) if name in called:
+                if ast.unparse(taken).partition(".")[2] == finding.api.partition(".")[2]:
+                    yield node.lineno
 
 
 def _given(texts: Sequence[str]) -> tuple[Given, ...]:
