@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -290,3 +291,25 @@ def test_a_statement_takes_along_those_before_it(tmp_path: Path) -> None:
     assert longer.names == {"g", "h", "y"}
     assert found[13].longer == ()  # what `super` is depends on the class around it
     assert found[14].longer == ()  # two statements of one line stand at different columns
+
+
+@pytest.mark.compiler
+def test_a_call_ends_behind_the_last_statement_that_is_wanted_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tensorflow as tf
+
+    from xlalint.probe.worker.code.user_lines import UserLines
+    from xlalint.probe.worker.compiling.alone import _Moments
+    from xlalint.probe.worker.compiling.with_tensorflow.further_failures import Refused
+
+    file = tmp_path / "ended_early.py"
+    file.write_text("import tensorflow as tf\n\nLATE = []\n\ndef f(n):\n    y = tf.range(n)\n    LATE.append(y)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("ended_early")
+    n = tf.constant(3)
+    for wanted, late in (({6}, 0), ({6, 7}, 0), ({6, 9}, 0)):
+        several = list(pieces(str(file), frozenset(wanted), converted=True))
+        found = _Moments(str(file), several).run(lambda: module.f(n), Refused(UserLines([str(file)]), [n], True))
+        assert len(found) == len({*several, *(longer for one in several for longer in one.longer)})
+        assert len(module.LATE) == late

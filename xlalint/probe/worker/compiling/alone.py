@@ -116,8 +116,13 @@ def _equal(one: Any, other: Any) -> bool:
     return not isinstance(one, bool | int | float | str) or one == other  # other objects are made anew at each call
 
 
+class _EnoughError(BaseException):
+    """All that was wanted of a call is known. Not an `Exception`, which the user's code might handle."""
+
+
 class _Moments:
-    """Stops at the first lines of statements while code runs eagerly, and keeps what holds there; once a call."""
+    """Stops at the first lines of statements while code runs eagerly, and keeps what holds there; once a call, which
+    ends behind the last of them."""
 
     def __init__(self, path: str, wanted: Sequence[Piece]) -> None:
         self._path = path
@@ -126,6 +131,7 @@ class _Moments:
             for line in range(piece.lines[0], piece.lines[1] + 1):
                 self._at.setdefault(line, []).append(piece)
         self._given = {piece.start: [piece] for piece in wanted if piece.start is not None}
+        self._all = {one for several in (*self._at.values(), *self._given.values()) for one in several}
         self._here: dict[Piece, _Moment] = {}
 
     def run(self, call: Callable[[], Any], witness: Refused) -> dict[Piece, _Moment]:
@@ -143,6 +149,8 @@ class _Moments:
             for piece in here:
                 if piece not in self._here and (moment := _moment(frame, piece, witness)) is not None:
                     self._here[piece] = moment
+            if here and len(self._here) == len(self._all):
+                raise _EnoughError
             return at_line
 
         def called(frame: FrameType, event: str, argument: Any) -> Any:

@@ -114,8 +114,8 @@ def held_by(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def classes_with(roots: Sequence[str], attribute: str, fellows: Sequence[str]) -> Iterator[type]:
-    """Classes of the project that set an attribute of their objects, or declare it; those first that have the most of
-    its `fellows`."""
+    """Classes of the project that set an attribute of their objects, declare or define it; those first that have the
+    most of its `fellows`."""
     known = sorted(_defined(tuple(roots), attribute), key=lambda one: -len(one[2].intersection(fellows)))
     for path, name, _ in known[:_MOST_CLASSES]:
         try:
@@ -214,7 +214,8 @@ def texts_below(roots: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 def _defined(roots: tuple[str, ...], attribute: str) -> tuple[tuple[str, str, frozenset[str]], ...]:
     """Where classes are whose objects have an attribute: file and name, with all that they have."""
     found: list[tuple[str, str, frozenset[str]]] = []
-    said = re.compile(rf"^\s+(?:self\.)?{re.escape(attribute)}\s*(?::[^=\n]+)?=", re.MULTILINE)
+    name = re.escape(attribute)
+    said = re.compile(rf"^\s+(?:(?:self\.)?{name}\s*(?::[^=\n]+)?=|def {name}\(self\b)", re.MULTILINE)
     for path, text in texts_below(roots):
         if attribute not in text or not said.search(text):
             continue
@@ -228,7 +229,7 @@ def _defined(roots: tuple[str, ...], attribute: str) -> tuple[tuple[str, str, fr
 
 
 def _attributes(node: ast.ClassDef) -> frozenset[str]:
-    """The attributes that a class declares, or sets when an object is made."""
+    """The attributes that a class declares or defines, or sets when an object is made."""
     made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
     own = {
         one.attr
@@ -239,4 +240,5 @@ def _attributes(node: ast.ClassDef) -> frozenset[str]:
     declared = {
         one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
     }
-    return frozenset(own | declared)
+    defined = {one.name for one in node.body if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")}
+    return frozenset(own | declared | defined)
