@@ -297,7 +297,7 @@ def test_a_statement_takes_along_those_before_it(tmp_path: Path) -> None:
 def test_a_call_ends_behind_the_last_statement_that_is_wanted_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import tensorflow as tf
+    import tensorflow as tf  # type: ignore[import-untyped]
 
     from xlalint.probe.worker.code.user_lines import UserLines
     from xlalint.probe.worker.compiling.alone import _Moments

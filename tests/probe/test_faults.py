@@ -10,7 +10,7 @@ import pytest
 from xlalint.probe.pool import Pool
 from xlalint.probe.process import Interpreter, Limits, Worker
 from xlalint.probe.protocol import FAILS, RECOMPILES, Outcome, Plan
-from xlalint.probe.target import Given, Target
+from xlalint.probe.target import Frame, Given, Target
 
 CODE = """
 import os
@@ -209,3 +209,21 @@ def test_statements_are_known_of_what_is_driven_late_and_ends_before_it_is_compi
     assert "it did not finish within 10 s; --timeout allows more" in (outcome.not_run or "")
     assert [(one.kind, one.spots[0].line) for one in outcome.observations] == [(RECOMPILES, 5)]
     assert outcome.inputs == ("n: i32[]",)
+
+
+@pytest.mark.compiler
+def test_statements_are_known_before_another_way_to_call_a_function_that_takes_too_long(tmp_path: Path) -> None:
+    file = tmp_path / "caller.py"
+    file.write_text(
+        "import time\nimport tensorflow as tf\n\ndef f(n):\n    ids = tf.range(n)\n    time.sleep(0.2)\n"
+        "    raise ValueError(ids.shape)\n\ndef called(n):\n    time.sleep(600.0)\n    return f(n)\n"
+    )
+    given = (Given("n", "i32[]"),)
+    target = Target(str(file), "f", (4, 7), wanted=(5,), callers=(Frame(str(file), "called"),), given=given)
+    worker = Worker(Interpreter())
+    try:
+        outcome = worker.ask(target, Plan(seconds=0.2), Limits(function=20.0))
+    finally:
+        worker.close()
+    assert "it did not finish within 20 s; --timeout allows more" in (outcome.not_run or "")
+    assert [(one.kind, one.spots[0].line) for one in outcome.observations] == [(RECOMPILES, 5)]

@@ -7,7 +7,7 @@ import math
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from xlalint.probe.protocol import (
     RECOMPILES,
     TPU,
     TRAINING,
+    Observation,
     Outcome,
     Plan,
 )
@@ -96,25 +97,37 @@ class Session:
             from .compiling.host_run import run_program, run_top
 
             return run_top(target, tools) if target.host else run_program(target, tools)
+        early: list[tuple[Observation, ...]] = []  # what statements show, where little time is left for the rest
+
+        def is_late() -> bool:
+            return bool(target.wanted) and not early and time.monotonic() - started > _LATE * plan.seconds
+
+        def before_others(partly: Partly) -> None:
+            if is_late():
+                early.append(self._early(Outcome(not_run=""), target, partly, tools))
+
         with ExitStack() as stack:
             try:
                 with driving.tracing(math.inf):
                     reference = None if original is None else drive(original, self._note, seconds=plan.seconds)
                     if reference is not None:
                         stack.callback(reference.close)
-                    driven = drive(target, self._note, reference, plan.seconds)
+                    driven = drive(target, self._note, reference, plan.seconds, before_others)
                     stack.callback(driven.close)
                     user_lines.moved.update(driven.moved)
             except NotDrivenError as error:
                 found = Outcome(not_run=str(error), by_keras=error.by_keras)
+                if early:
+                    return dataclasses.replace(found, observations=early[0])
                 return found if error.partly is None else self._of_statements(found, target, error.partly, tools)
             if plan.drive_only:
                 return Outcome(how=driven.how, inputs=tuple(driven.inputs))
             extremes = [partial(_called, driven, one) for one in driven.extremes]
             partly = Partly(partial(_ready, driven), extremes, driven.autograph)
-            if target.wanted and time.monotonic() - started > _LATE * plan.seconds:
-                tools = self._with_statements(target, partly, tools, driven)
-            meter = Meter(driven, reference or driven, tools)
+            if is_late():
+                begun = Outcome(how=driven.how, inputs=tuple(driven.inputs), not_run="", notes=driven.notes)
+                early.append(self._early(begun, target, partly, tools, driven))
+            meter = Meter(driven, reference or driven, self._keeping(early[0], tools) if early else tools)
             try:
                 if target.host:
                     from .compiling.host_run import run_as_host
@@ -170,16 +183,21 @@ class Session:
         alone = Alone(partly, sets, state, tools)
         return dataclasses.replace(found, observations=(*seen, *alone.seen(target.file, tools.wanted, seen)))
 
-    def _with_statements(self, target: Target, partly: Partly, tools: Instruments, driven: Driven) -> Instruments:
-        """What is measured with, where little time is left: what the statements in question show by themselves is known
-        if the function does not get as far as to be compiled."""
-        nothing = Outcome(how=driven.how, inputs=tuple(driven.inputs), not_run="", notes=driven.notes)
-        first = self._of_statements(nothing, target, partly, tools, driven).observations
+    def _early(
+        self, begun: Outcome, target: Target, partly: Partly, tools: Instruments, driven: Driven | None = None
+    ) -> tuple[Observation, ...]:
+        """What the statements in question show by themselves: known, too, if the function does not get as far as to be
+        compiled."""
+        seen = self._of_statements(begun, target, partly, tools, driven).observations
+        self._keep(dataclasses.replace(begun, not_run=None, observations=seen))
+        return seen
+
+    def _keeping(self, early: Sequence[Observation], tools: Instruments) -> Instruments:
+        """What is measured with, so that this is known as long as nothing is compiled."""
 
         def keep(seen: Outcome) -> None:
-            self._keep(seen if seen.calls else dataclasses.replace(seen, observations=(*first, *seen.observations)))
+            self._keep(seen if seen.calls else dataclasses.replace(seen, observations=(*early, *seen.observations)))
 
-        keep(dataclasses.replace(nothing, not_run=None))
         return dataclasses.replace(tools, progress=Progress(self._note, keep))
 
     def _trained(self, found: Outcome, driven: Driven, tools: Instruments) -> Outcome:

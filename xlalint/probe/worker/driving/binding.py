@@ -33,6 +33,18 @@ def without_objects(
     return partial(called, **objects), kept
 
 
+def arguments_of(kept: Callable[[Arguments], Arguments], make: Callable[[int], Arguments], variant: int) -> Arguments:
+    """Those of the arguments that something is called with."""
+    return kept(make(variant))
+
+
+def created_again(make: Callable[[Solution], tuple[Any, Callable[..., Any]]], solution: Solution) -> tuple[Any, Any]:
+    """Another object, and the call of it with the first values."""
+    thing, called = make(solution)
+    positional, keywords = solution.make_call(0, 0)
+    return thing, partial(called, *positional, **keywords)
+
+
 def without_arrays(called: Callable[..., Any], result: Any) -> Callable[..., Any]:
     """What is called, without the arrays of tensors among what it gives: they do not leave what is compiled."""
     try:

@@ -32,7 +32,7 @@ from ..inputs.recorded_calls import first_call
 from ..inputs.search import Attempt, NotFoundError, Search, Solution, follow, pinned
 from ..inputs.tensors import Arguments
 from . import harnesses
-from .binding import without_arrays, without_objects
+from .binding import arguments_of, created_again, without_arrays, without_objects
 from .definitions import inside, looked_up, written
 from .driven import Driven, NotDrivenError, Partly, holds_tensors
 from .harnesses import Arranged, Given, Harness, watch
@@ -68,10 +68,17 @@ _LOCALS: Final = ".<locals>."
 _APART: Final = "replicas are not compiled together"
 
 
-def drive(target: Target, note: Callable[[str], None], like: Driven | None = None, seconds: float = _SECONDS) -> Driven:
+def drive(
+    target: Target,
+    note: Callable[[str], None],
+    like: Driven | None = None,
+    seconds: float = _SECONDS,
+    partly: Callable[[Partly], None] = lambda partly: None,
+) -> Driven:
     """Get a target ready to be called, with the inputs of `like` if there is one; `note` hears what is done next.
 
-    `seconds`: how long to look for inputs. Raises NotDrivenError.
+    `seconds`: how long to look for inputs; `partly`: hears how it can be run in part before others are called for it.
+    Raises NotDrivenError.
     """
     note("import")
     with ExitStack() as stack:
@@ -82,7 +89,7 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
             target = replace(target, file=str(path), qualname=NAME, roots=(*target.roots, str(path)))
         given = None if like is None else list(like.found)
         loaded = _loaded(Path(target.file), target, "its", target.qualname)
-        driver = _Driver(target, loaded, note, Limit(seconds), given)
+        driver = _Driver(target, loaded, note, Limit(seconds), partly, given)
         stack.callback(driver.close)
         driven = driver.driven()
         driven.moved = moved
@@ -114,6 +121,7 @@ class _Driver:
     loaded: Loaded
     note: Callable[[str], None]
     limit: Limit
+    partly: Callable[[Partly], None]
     given: list[Solution] | None = None
     others: list[Loaded] = field(default_factory=list)
     found: list[Solution] = field(default_factory=list)
@@ -150,6 +158,10 @@ class _Driver:
         try:
             return self._by_itself(first)
         except NotDrivenError as error:
+            if error.partly is not None and ways:
+                left = self.limit.left
+                self.partly(error.partly)
+                self.limit = Limit(left)
             for number, way in enumerate(() if error.in_no_way else ways):
                 try:
                     return way(1.0 / (len(ways) - number))
@@ -371,8 +383,8 @@ class _Driver:
             how=harness.how(solution),
             inputs=solution.inputs("call"),
             reached=solution.reached,
-            extremes=[partial(_kept, kept, one) for one in solution.extremes()],
-            anew=None if harness.anew is None else partial(_anew, harness.anew, solution),
+            extremes=[partial(arguments_of, kept, one) for one in solution.extremes()],
+            anew=None if harness.anew is None else partial(created_again, harness.anew, solution),
         )
 
     def _variables(self) -> list[Any]:
@@ -477,18 +489,6 @@ class _Driver:
                     driven.notes += (f"one of {call.replicas} replicas: {_APART}",)
                 return driven
         raise AssertionError("both branches return or raise")
-
-
-def _kept(kept: Callable[[Arguments], Arguments], make: Callable[[int], Arguments], variant: int) -> Arguments:
-    """Those of the arguments that something is called with."""
-    return kept(make(variant))
-
-
-def _anew(make: Callable[[Solution], tuple[Any, Callable[..., Any]]], solution: Solution) -> tuple[Any, Any]:
-    """Another object, and the call of it with the first values."""
-    thing, called = make(solution)
-    positional, keywords = solution.make_call(0, 0)
-    return thing, partial(called, *positional, **keywords)
 
 
 def _nothing() -> None:
