@@ -10,6 +10,8 @@ from xlalint.probe.process import Limits, Worker
 from xlalint.probe.protocol import Plan
 from xlalint.probe.targets import Targets
 
+from .driver import Driver
+
 pytestmark = pytest.mark.compiler
 
 _PROGRAM = """\
@@ -74,3 +76,53 @@ def test_an_object_is_made_and_called_as_there(worker: Worker, tmp_path: Path, w
     method = worker.ask(Targets().at(tmp_path / "program.py", "Stack.scaled"), Plan(drive_only=True), Limits())
     assert method.not_run is None, method
     assert method.how.startswith("Stack(code: 3571, sizes: (3, 5)).scaled with x: f32[4, 4, 4]")
+
+
+_WRAPPED = """\
+import keras
+import tensorflow as tf
+
+class Wrapped(keras.layers.Layer):
+    def __init__(self, layer):
+        super().__init__()
+        if not isinstance(layer, keras.layers.Layer):
+            raise ValueError("no layer")
+        self.layer, self.scale = layer, 1.0
+
+    def build(self, shape):
+        if not self.layer.built:
+            self.layer.build(shape)
+            self.gain = self.add_weight(shape=(3,), initializer="ones")
+
+    def call(self, x):
+        return self.layer(x) * self.gain
+
+    def scaled(self, x):
+        scale, self.scale = self.scale * 2.0, None
+        y = self.layer(x) * scale
+        self.scale = scale
+        return y
+
+def network():
+    return Wrapped(keras.layers.Conv2D(3, 2))
+
+def cropped(data):
+    height = tf.cast(tf.shape(data["image"])[0], tf.float32)
+    box = data["box"] * tf.stack([height, height, height, height])
+    top = tf.cast(box[0] * 0.0, tf.int32)
+    return tf.image.crop_to_bounding_box(data["image"], top, 0, 2, 2) * tf.reduce_sum(box)
+"""
+
+
+@pytest.mark.parametrize("name", ["Wrapped", "Wrapped.scaled"])
+def test_each_call_has_a_layer_that_none_has_changed_before(driver: Driver, tmp_path: Path, name: str) -> None:
+    (tmp_path / "program.py").write_text(_WRAPPED)
+    found = driver(name, str(tmp_path / "program.py"))
+    assert "layer: <Conv2D []>" in found.get("how", ""), found
+    assert found["inputs"][0].count(",") == 3  # four dimensions, which the layer asks for
+
+
+def test_one_element_may_be_of_a_row_of_a_dictionary(driver: Driver, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(_WRAPPED)
+    found = driver("cropped", str(tmp_path / "program.py"))
+    assert found["inputs"] == ["data: {'image': f32[8, 8, 3], 'box': f32[4]}"]

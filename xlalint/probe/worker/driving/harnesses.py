@@ -34,7 +34,7 @@ from .keras_objects import (
     step_of,
     variables_in,
 )
-from .preparing import asks, preparations
+from .preparing import asks, preparations, sets_attributes
 from .state import State
 
 Given: TypeAlias = Mapping[str | int, Choice]  # the user's inputs, by name or position
@@ -276,6 +276,7 @@ def of_method(cls: type, name: str, said: Arranged, built: Solution | None) -> H
     making = said.of_object(cls) if built is None else []
     made: list[Any] = []
 
+    changing = built is not None and sets_attributes(getattr(cls, name))
     before = preparations(cls, name) if built is None else ()
     if before and asks(asked := getattr(cls, before[-1])):
         making += slots_of(asked, "before", bound=True)
@@ -307,7 +308,12 @@ def of_method(cls: type, name: str, said: Arranged, built: Solution | None) -> H
     def run(groups: Mapping[str, Arguments]) -> Any:
         positional, keywords = groups.get("call", _NOTHING)
         thing = new(groups)  # kept until the call is over: TensorFlow's bound methods hold their object weakly
-        return bound(thing)(*positional, **keywords)
+        try:
+            return bound(thing)(*positional, **keywords)
+        except Exception:
+            if changing:  # what it had changed by then is not what another call begins with
+                made.clear()
+            raise
 
     def ready(solution: Solution) -> Any:
         made[:] = [new({group: solution.make(group, 0, 0) for group in ("init", "before")})]

@@ -61,6 +61,13 @@ def _accessed(cls: type, name: str, how: type[ast.expr_context]) -> set[str]:
     return {node.attr for tree in trees for node in _of_self(tree) if isinstance(node.ctx, how)}
 
 
+def sets_attributes(method: Any) -> bool:
+    """Whether a method sets attributes of any object."""
+    tree = tree_of(method) if callable(method) else None
+    nodes = ast.walk(tree) if tree is not None else ()
+    return any(isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store) for one in nodes)
+
+
 def asks(method: Callable[..., Any]) -> bool:
     """Whether a method needs arguments."""
     return bool(asked_of(method, bound=True))

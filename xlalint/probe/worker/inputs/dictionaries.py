@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from xlalint.sources.specs import Form, Keyed, Literal
+from xlalint.sources.specs import Form, Keyed, Literal, Spec
 
 from .error_clues import ErrorClues
 from .numbers import SIZE
 from .slots import Choice, Slot, tensor
+from .spec_changes import less
 
 TEXT: Final = "same"
 TYPES: Final = frozenset(("None", "NoneType", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict", "set"))
+_MOST_OF_ROWS: Final = 2  # dimensions: images have more
 _NAMES: Final = re.compile(r"(?:^|_)names?$")
 
 
@@ -61,3 +63,12 @@ def known_first(unknown: Mapping[str, Form], clues: ErrorClues) -> Iterator[dict
     said = {name: clues.said.get(name, form) for name, form in unknown.items()}
     yield from ([said] if said != unknown else [])
     yield dict(unknown)
+
+
+def with_fewer(form: Choice) -> Iterator[Keyed]:
+    """Dictionaries of which one tensor has a dimension less: where one element is asked for, it may be computed from an
+    element of any."""
+    entries = form.entries if isinstance(form, Keyed) else ()
+    for place, (key, one) in enumerate(entries):
+        if isinstance(one, Spec) and 0 < len(one.dims) <= _MOST_OF_ROWS:
+            yield Keyed((*entries[:place], (key, less(one, 1)), *entries[place + 1 :]))

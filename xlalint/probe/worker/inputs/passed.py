@@ -8,9 +8,10 @@ def model(options): Shuffle(options.shift)      `shift` is what the program's op
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -26,7 +27,7 @@ from .parts import Assignment
 from .recorded_calls import form_of
 from .settings import is_of_tensors
 from .slots import Choice, Slot
-from .tensors import map_specs
+from .tensors import ObjectInput, map_specs
 
 _LARGE: Final = 1 << 16  # elements
 _SMALL: Final = 8  # sizes that stay
@@ -96,9 +97,19 @@ def with_passed(
             place, places[slot.group] = places[slot.group], places[slot.group] + 1
             value = call.keywords.get(slot.name, call.positional.get(place, _NOT_PASSED))
             if value is not _NOT_PASSED and not slot.fixed and not slot.star:
-                choice = form_of(_as_tensor(value) if as_tensors and slot.is_tensor else value, generated)
+                choice = _unused(
+                    form_of(_as_tensor(value) if as_tensors and slot.is_tensor else value, generated), value
+                )
         found.append(choice)
     return tuple(found)
+
+
+def _unused(choice: Choice, value: Any) -> Choice:
+    """An input, made anew for each call where it is a layer, which its first call makes variables for."""
+    is_layer = any(isinstance(value, keras.layers.Layer) for keras in backend.keras_modules())
+    if isinstance(choice, ObjectInput) and is_layer and not value.built:
+        return ObjectInput(choice.text, partial(copy.deepcopy, value))
+    return choice
 
 
 def _as_tensor(value: Any) -> Any:

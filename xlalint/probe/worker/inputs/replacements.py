@@ -18,7 +18,7 @@ from ..backends import backend
 from .called_objects import IDENTITY, LAST, LOGITS, giving, is_of_any, with_outputs
 from .configurations import classes_with, modes_of, read_in_file, read_with, said_in
 from .culprits import FailedCall, culprits_of, frames_of, switches_of, user_frames_of
-from .dictionaries import TEXT, TYPES, asks_for_key, guess_of, instead_of_keyed, known_first
+from .dictionaries import TEXT, TYPES, asks_for_key, guess_of, instead_of_keyed, known_first, with_fewer
 from .dictionary_keys import keys_beside, keys_held, keys_read
 from .element_counts import reshaped
 from .error_clues import MOST_RANK, ErrorClues
@@ -427,6 +427,8 @@ def _switched(failed: FailedCall) -> Iterator[Assignment]:
 def _together(failed: FailedCall, clues: ErrorClues) -> Iterator[Assignment]:
     """All tensors changed alike: what is combined often has one dtype, and in the call one rank."""
     free = [position for position, slot in enumerate(failed.slots) if not slot.fixed]
+    for position in free if _ONE_ELEMENT.search(clues.text) else ():
+        yield from (with_part(failed.assignment, position, (), one) for one in with_fewer(failed.assignment[position]))
     floats = [name for name in clues.dtypes if name.startswith("float")]
     if any(isinstance(failed.assignment[position], ObjectInput) for position in free):
         # What objects are made of, too: a library may have a dtype of its own for all it makes.
