@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from xlalint.findings.findings import Effect, Finding, Severity, Span
 from xlalint.probe.process import Limits, Worker
-from xlalint.probe.protocol import DIVERGES, RECOMPILES, Outcome, Plan
+from xlalint.probe.protocol import DIVERGES, RECOMPILES, WITHOUT_ARRAYS, Outcome, Plan
+from xlalint.probe.refutation import why_open
+from xlalint.probe.statements import Statements
 from xlalint.probe.targets import Targets
 
 pytestmark = pytest.mark.compiler
@@ -65,6 +68,10 @@ class Sample(typing.NamedTuple):
     words: tf.Tensor
     counts: tf.Tensor
 
+def kept(x):
+    steps = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+    return {"x": x * 2.0, "steps": steps.write(0, x)}
+
 def recognized(sample: Sample, encoder: keras.layers.Layer):
     features, lengths = encoder.recognize(sample.features + sample.words, sample.lengths + sample.counts)
     return tf.reduce_sum(features) + tf.reduce_sum(lengths)
@@ -110,3 +117,12 @@ def test_a_tuple_with_names_and_an_object_of_the_project_that_has_more_than_a_la
     found = _seen(worker, program, "recognized")
     assert found.inputs[0].startswith("sample: Sample(features=f32[4, 4], lengths=f32[4, 4], words=f32[4, 4], counts=")
     assert found.inputs[1].startswith("encoder: Settings(recognize=Giving(result=(f32[4, 4], f32[4, 4])))")
+
+
+def test_an_array_of_tensors_is_left_out_of_what_is_given(worker: Worker, program: Path) -> None:
+    outcome = _seen(worker, program, "kept")
+    assert {one.per for one in outcome.observations} == {"shape"}
+    assert WITHOUT_ARRAYS in outcome.notes
+    place = Span(53, 13, 53, 62)
+    finding = Finding(str(program), place, "XLA204", "dynamic-tensor-array", Severity.ERROR, Effect.DIVERGES, "m")
+    assert why_open(finding, outcome, Statements()) == WITHOUT_ARRAYS

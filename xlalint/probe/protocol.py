@@ -49,6 +49,8 @@ OF_WEIGHTS: Final = "frozen-weights"
 OF_NESTED: Final = "nested-gradient"
 OF_THEMSELVES: Final = frozenset((OF_STATE, OF_WEIGHTS, OF_NESTED))
 
+# What is said of a function whose result was not compared in full.
+WITHOUT_ARRAYS: Final = "arrays of tensors are left out of what it gives, and not compared"
 # Limits are seconds of the processor; what waits gets so many times as many on the clock.
 WAITING: Final = 2.0
 

@@ -27,7 +27,7 @@ from typing import Final
 from ..facts import tables
 from ..findings.findings import Effect, Finding, Span
 from ..sources.text import display_path
-from .protocol import DIVERGES, FAILS, JAX, READ, RECOMPILES, TENSORFLOW, Outcome, Spot, Varied
+from .protocol import DIVERGES, FAILS, JAX, READ, RECOMPILES, TENSORFLOW, WITHOUT_ARRAYS, Outcome, Spot, Varied
 from .statements import Statements
 
 
@@ -144,6 +144,8 @@ def _reasons(finding: Finding, outcome: Outcome, statements: Statements, backend
             yield f"its gradient {one.kind}{where(one.spots)}"
     if (differing := next((one for one in outcome.calls if one.difference), None)) is not None:
         yield f"compiled and eager calls differ: {differing.difference}"
+    if finding.effect is Effect.DIVERGES and WITHOUT_ARRAYS in outcome.notes:
+        yield WITHOUT_ARRAYS
     if finding.effect is Effect.DIVERGES and outcome.random:
         yield "random numbers are drawn: values were not compared"
     plainly = any(on_line(path, line) for line in outcome.unconverted.get(path, ()))

@@ -7,12 +7,22 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from xlalint.probe.protocol import WITHOUT_ARRAYS
+
 from ..backends import backend
 from ..inputs.search import Solution
 from ..inputs.tensors import Arguments
 
 
-def without_objects(
+def as_taken(
+    called: Callable[..., Any], solution: Solution
+) -> tuple[Callable[..., Any], Callable[[Arguments], Arguments], tuple[str, ...]]:
+    """What is called, which of the arguments with, and what is to be said of it."""
+    whole = _without_arrays(called, solution.attempt.result)
+    return (*_without_objects(whole, solution), (WITHOUT_ARRAYS,) if whole is not called else ())
+
+
+def _without_objects(
     called: Callable[..., Any], solution: Solution
 ) -> tuple[Callable[..., Any], Callable[[Arguments], Arguments]]:
     """What is called, and which of the arguments with: what `tf.function` does not take as an argument is bound, as
@@ -45,7 +55,7 @@ def created_again(make: Callable[[Solution], tuple[Any, Callable[..., Any]]], so
     return thing, partial(called, *positional, **keywords)
 
 
-def without_arrays(called: Callable[..., Any], result: Any) -> Callable[..., Any]:
+def _without_arrays(called: Callable[..., Any], result: Any) -> Callable[..., Any]:
     """What is called, without the arrays of tensors among what it gives: they do not leave what is compiled."""
     try:
         leaves = backend.leaves(result)

@@ -32,7 +32,7 @@ from ..inputs.recorded_calls import first_call
 from ..inputs.search import Attempt, NotFoundError, Search, Solution, follow, pinned
 from ..inputs.tensors import Arguments
 from . import harnesses
-from .binding import arguments_of, created_again, without_arrays, without_objects
+from .binding import arguments_of, as_taken, created_again
 from .definitions import inside, looked_up, written
 from .driven import Driven, NotDrivenError, Partly, holds_tensors
 from .harnesses import Arranged, Given, Harness, watch
@@ -211,9 +211,8 @@ class _Driver:
 
     def _as_heir(self, heir: type, share: float) -> Driven:
         """As a method of a class that inherits it."""
-        harness = self._of_class(
-            heir, self.target.qualname.rpartition(".")[2], Arranged(self.target.parameters, {}, {})
-        )
+        name = self.target.qualname.rpartition(".")[2]
+        harness = self._of_class(heir, name, Arranged(self.target.parameters, {}, {}))
         return self._finished(harness, self._solved(harness, share=share))
 
     def _by_itself(self, share: float) -> Driven:
@@ -372,7 +371,7 @@ class _Driver:
             before = State(harness.state())
             harness.search.vary(solution, called)
             before.restore()  # it may count its calls
-        called, kept = without_objects(without_arrays(called, solution.attempt.result), solution)
+        called, kept, notes = as_taken(called, solution)
         return Driven(
             call=called,
             make=lambda number, variant: kept(solution.make_call(number, variant)),
@@ -383,6 +382,7 @@ class _Driver:
             how=harness.how(solution),
             inputs=solution.inputs("call"),
             reached=solution.reached,
+            notes=notes,
             extremes=[partial(arguments_of, kept, one) for one in solution.extremes()],
             anew=None if harness.anew is None else partial(created_again, harness.anew, solution),
         )
