@@ -292,3 +292,31 @@ def _written(folder: Path, passed: str) -> Path:
     (folder / "README.md").touch()
     (folder / "step.py").write_text("import tensorflow as tf\n" + FOUR.replace("PASSED", passed))
     return folder / "losses.py"
+
+
+CELLS = """\
+import tensorflow as tf
+
+class Inner:
+    def initial(self, size):
+        return tf.zeros([size])
+
+class Cell:
+    def initial(self, size):
+        return self.inner.initial(size)
+
+def run(cell, x):
+    return cell.initial(PASSED)
+"""
+
+
+@pytest.mark.parametrize(("passed", "told"), [("tf.shape(x)[0]", False), ("x[0]", True)])
+def test_what_a_method_of_the_same_name_is_passed_on_says_nothing_of_a_size(
+    tmp_path: Path, passed: str, told: bool
+) -> None:
+    file = tmp_path / "cells.py"
+    file.write_text(CELLS.replace("PASSED", passed))
+    target = Target(str(file), "Cell.initial", (8, 9), roots=(str(file),))
+    made = Observation(RECOMPILES, "3 compilations", (Spot(str(file), 5), Spot(str(file), 9)), "value")
+    run = Run(target, Outcome(observations=(made,), inputs=("size: i32[]",)))
+    assert bool(judged(Report((), files_checked=1), [run], {}).findings) is told

@@ -240,12 +240,20 @@ class _Calls:
             yield default, self.function.lineno, self.path
         for file, call in calls:
             found = list(arguments(call, self.function, {name}))
+            if found and self._passes_on(call, found):
+                continue  # to a method of that name of another object, which says nothing of where it comes from
             unpacked = any(isinstance(one, ast.Starred) for one in call.args) or any(
                 one.arg is None for one in call.keywords
             )
             if not found and default is not None and not unpacked:
                 yield default, self.function.lineno, self.path
             yield from ((value, call.lineno, file) for value in found)
+
+    def _passes_on(self, call: ast.Call, found: list[ast.expr]) -> bool:
+        """Whether the function itself makes a call, with its own parameters as they are."""
+        inside = self.function.lineno <= call.lineno <= (self.function.end_lineno or 0)
+        own = parameters(self.function)
+        return inside and all(isinstance(one, ast.Name) and one.id in own for one in found)
 
     def _is_tensor(self, value: ast.expr, line: int, file: str) -> bool:
         if isinstance(value, ast.Constant) and isinstance(value.value, bool | int | float):

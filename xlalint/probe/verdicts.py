@@ -295,10 +295,10 @@ def _is_of_guess(one: _Seen, spot: Spot, statements: Statements) -> bool:
     observation, target, outcome = one.observation, one.run.target, one.run.outcome
     if observation.lacking:
         return False  # it has no kernel, whatever it is given
-    if observation.kind == FAILS and not observation.ops:
-        way = [spot, *(other for other in observation.spots if other.path == target.file)]
-        return any(passes_guess(it.path, _statement(it, statements), target, outcome) for it in way)
-    return sized_by_guess(spot.path, _statement(spot, statements), target, outcome)
+    way = [spot, *(other for other in observation.spots if other.path == target.file)]
+    of_size = observation.kind != FAILS or bool(observation.ops)
+    holds_for = sized_by_guess if of_size else passes_guess
+    return any(holds_for(it.path, _statement(it, statements), target, outcome) for it in way)
 
 
 def _statement(spot: Spot, statements: Statements) -> Span:
