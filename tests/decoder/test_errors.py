@@ -334,6 +334,16 @@ WORDINGS = [
     ("RuntimeError: Mixing different tf.distribute.Strategy objects: <a object at 0x1> is not <b at 0x2>", "XLA502"),
     ("ValueError: Variable (a) was not created in the distribution strategy scope of (<MirroredStrategy>)", "XLA502"),
     ("ValueError: Metric (a) was created inside a different distribution strategy scope than the model.", "XLA502"),
+    (
+        "ValueError: Please use `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE` for loss reduction"
+        " when losses are used with `tf.distribute.Strategy`, except for specifying losses in `Model.compile()`",
+        "XLA521",
+    ),
+    (
+        "Please use `tf.keras.losses.Reduction.SUM` or\n`tf.keras.losses.Reduction.NONE` for loss reduction when losses"
+        "\nare used with `tf.distribute.Strategy` outside of the built-in training loops.",
+        "XLA521",
+    ),
     ("ValueError: Please provide a TPU Name to connect to.", "XLA503"),
     ("NotFoundError: No registered 'PyFunc' OpKernel for 'CPU' devices compatible with node {{node P}}", "XLA504"),
     ("UnimplementedError: File system scheme '[local]' not implemented (file: 'a.txt')", "XLA504"),

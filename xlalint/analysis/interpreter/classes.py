@@ -45,6 +45,7 @@ from ..record import replace
 from .contexts import HOST, Context
 from .frames import Act, Arguments, Frame, Summary
 from .interface import Interpreter, Models, Options, method_value
+from .losses import note_reduction
 from .traced_builds import report_made_weights
 
 _EXCEPTIONS: Final = frozenset(
@@ -166,8 +167,7 @@ class Classes(Interpreter):
                 frame.summary.creates.add(method.identity)
                 if any(isinstance(it, Unknown) and it.names & frame.inputs for it in given):
                     self.invoke(frame, method_value(method, made), arguments, node)  # for what it asks of an input
-            if self.strategies:
-                note_creation(made, Creation(Location(frame.unit, node), frame.context.scope))
+            self._note_creation(frame, made, arguments, node)
             return made
         if (called := self._by_metaclass(frame, cls, arguments, node)) is not None:
             return called
@@ -179,8 +179,7 @@ class Classes(Interpreter):
         made = self.allocated[key]
         if _EXCEPTIONS & set(cls.external_bases):
             made.attributes["args"] = Sequence("tuple", tuple(arguments.positional))
-        if self.strategies:
-            note_creation(made, Creation(Location(frame.unit, node), frame.context.scope))
+        self._note_creation(frame, made, arguments, node)
         method = cls.find("__init__")
         if method is not None:
             if any(map(cls.is_keras, _KERAS)):
@@ -194,6 +193,14 @@ class Classes(Interpreter):
         if build is not None and any(map(cls.is_keras, ("layer", "model"))) and build.fills_its_object:
             self.host_run(method_value(build, made), Arguments(unknown=True))
         return made
+
+    def _note_creation(self, frame: Frame, made: Instance, arguments: Arguments, node: cst.CSTNode) -> None:
+        """Remember where an object is created, where that may matter, and how a loss is told to reduce."""
+        of_loss = made.cls.is_keras("loss")
+        if self.strategies or of_loss:
+            note_creation(made, Creation(Location(frame.unit, node), frame.context.scope))
+        if of_loss and made.cls.find("__init__") is None:
+            note_reduction(made, arguments)
 
     def _by_metaclass(self, frame: Frame, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value | None:
         """What the call of a class gives whose metaclass says it itself; None where that is not known."""

@@ -6,8 +6,10 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.joins import join
 from ..domain.kinds import options
-from ..domain.values import UNKNOWN, ApiObject, Function, Instance, Reduction, Tensor
+from ..domain.values import UNKNOWN, ApiObject, Function, Instance, Reduction, Static, Tensor
+from ..library.reductions import averages
 from ..library.strategies import making_of
 from .contexts import Trained
 from .events import Event
@@ -15,6 +17,7 @@ from .frames import Arguments, Frame, Summary
 from .interface import Interpreter
 
 _LOSS: Final = "keras.losses.Loss"
+_REDUCTION: Final = "reduction"
 
 
 class ReturnLoss(Event):
@@ -42,18 +45,17 @@ def report_own_loss(
     interpreter: Interpreter, frame: Frame, owner: Instance, arguments: Arguments, node: cst.BaseExpression
 ) -> None:
     """Say that code calls an object of a loss of the project's: Keras reduces what its `call` returns, as it does with
-    losses of its own, where its constructor does not say how."""
-    init = owner.cls.find("__init__")
-    if init is None or any(_may_say_how(call) for call in cst.within(init.node.body) if isinstance(call, cst.Call)):
-        return
-    owner_of_keras = ApiObject(_LOSS, made=making_of(owner))
-    interpreter.report_setup(frame, f"{_LOSS}.__call__", owner_of_keras, *arguments.by_name(), UNKNOWN, node)
+    losses of its own."""
+    reduction = owner.attributes.get(_REDUCTION)
+    if reduction is not None and averages(reduction):
+        owner_of_keras = ApiObject(_LOSS, made=making_of(owner))
+        interpreter.report_setup(frame, f"{_LOSS}.__call__", owner_of_keras, *arguments.by_name(), UNKNOWN, node)
 
 
-def _may_say_how(call: cst.Call) -> bool:
-    """Whether `super().__init__(..)` passes on more than a name."""
-    match call.func:
-        case cst.Attribute(attr=cst.Name("__init__")):
-            return any(arg.keyword is None or arg.keyword.value != "name" for arg in call.args)
-        case _:
-            return False
+def note_reduction(created: Instance, arguments: Arguments) -> None:
+    """Remember what Keras's constructor of a loss is told, which several calls may create that nobody tells apart."""
+    told = arguments.get(0, _REDUCTION) or (
+        Static("auto") if arguments.rest is None is arguments.rest_keywords else UNKNOWN
+    )
+    known = created.attributes.get(_REDUCTION, told)
+    created.attributes[_REDUCTION] = join(known, told)

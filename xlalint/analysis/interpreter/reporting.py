@@ -164,7 +164,7 @@ class Reporting(Interpreter):
         node: cst.BaseExpression,
     ) -> None:
         """Say that a call sets the program up. Calls of models and metrics inside a step are of interest in the step of
-        a strategy, those of losses and what makes tensors in all that XLA compiles."""
+        a strategy, those of losses and what makes tensors in all that XLA compiles, and of losses in a scope, too."""
         if not isinstance(node, cst.Call) or frame.module.is_test:
             return
         inside = frame.context.in_replica
@@ -181,7 +181,7 @@ class Reporting(Interpreter):
             self.show(frame, Shows.TRAINING, node, "an optimizer's step")
         if method == "minimize":
             report_minimizing(self, frame, bound.get("loss", bound.get("*0")), node)
-        of_step = method in ("__call__", "update_state") and not (of_loss and compiled)
+        of_step = method in ("__call__", "update_state") and not (of_loss and (compiled or frame.context.scope))
         if not inside and (of_step or (compiled and sets_up(name) and not told)):
             return
         order = self.order_of(node)

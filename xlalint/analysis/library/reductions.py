@@ -20,6 +20,12 @@ _OF_MEANS: Final = frozenset(
 _ADDING: Final = frozenset(("keras.ops.add", "keras.ops.subtract", "tf.add", "tf.subtract"))
 _MULTIPLYING: Final = frozenset(("keras.ops.multiply", "tf.multiply"))
 _DIVIDING: Final = frozenset(("keras.ops.divide_no_nan", "tf.divide", "tf.math.divide_no_nan"))
+_AVERAGING: Final = (None, Static("auto"), Static("sum_over_batch_size"))
+
+
+def averages(reduction: Value | None) -> bool:
+    """Whether a loss of Keras that is told this, or nothing, returns the mean of all elements."""
+    return reduction in _AVERAGING
 
 
 def reduction_of(call: Call, rank: int | None, dependence: Dependence) -> Reduction | None:

@@ -44,7 +44,7 @@ from .local_paths import LOCAL
 from .measured_results import built_with, measured, measured_with, shape_only
 from .ranges import RANGES, count_of
 from .ranks import drops_first_axis, names_every_size, rank_of, result_rank
-from .reductions import reduction_of
+from .reductions import averages, reduction_of
 from .refusing_layers import further_options, layers_of
 from .result_dtypes import result_dtype
 from .result_tables import (
@@ -311,7 +311,7 @@ def instance(api: str, call: Call) -> ApiObject:
             payload = call.get("name", "*0")
         case ["keras", "layers", *_, "TextVectorization"]:
             return ApiObject(api, facts=texts.vectorization(call.arguments, call.location))
-        case ["keras", "losses", *_] if call.get("reduction") is not None:
+        case ["keras", "losses", *_] if not averages(call.get("reduction")):
             payload = STATIC
     given = ((name, call.arguments.get(name)) for name in sorted(built_with(api)))
     options = tuple((name, value) for name, value in given if isinstance(value, Static) and value.known)

@@ -365,8 +365,8 @@ def _is_complete(name: str, bound: Mapping[str, Value], nodes: Mapping[str, cst.
 
 
 def note_creation(created: Instance, made: Creation) -> None:
-    """Remember where an object of a project class that holds variables is created."""
-    if keeps_variables(created):
+    """Remember where an object of a project class is created that holds variables, or is a loss."""
+    if keeps_variables(created) or created.cls.is_keras("loss"):
         created.creations.add(replace(made, cls=created.cls))
         scopes = [creation.scope for creation in created.creations]
         for name, value in created.attributes.items():

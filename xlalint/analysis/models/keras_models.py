@@ -51,8 +51,9 @@ from ..record import replace
 from .callbacks import run_callbacks
 from .compilation import ON_TPU, asked_by, is_for_tpu, show_setting
 from .held_layers import keeps_off, report_held
-from .held_models import note_run, pass_on, report_parts
+from .held_models import note_run, report_parts
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, whole_batches
+from .losses import compiled_with
 from .remade_models import report_remade
 
 # The methods of a model that run its compiled steps, with the step that each argument goes through. Of a dataset the
@@ -246,7 +247,7 @@ def _remember_compiled(
         case Instance():
             model.facts = how
             interpreter.handed.add(model.cls)
-            pass_on(interpreter, model)
+            compiled_with(interpreter, model, arguments.get(1, "loss"))
         case ApiObject() if api.kind_of(model.api) == "model":
             interpreter.assign_quietly(frame, node.func.value, replace(model, facts=how))
         case ApiObject(api="keras.layers.Layer"):  # only a layer that is a model can be compiled

@@ -84,6 +84,14 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         ),
     ),
     Pattern(
+        wording(
+            r"Please use `tf\.keras\.losses\.Reduction\.SUM` or `tf\.keras\.losses\.Reduction\.NONE` for loss reduction"
+        ),
+        "Code under a strategy calls a loss that reduces by itself. Keras 2 does not know what to divide by there: it"
+        " scales only the loss that `compile` is passed, where the model calls it as `compiled_loss`.",
+        (candidate("XLA521", "the loss is made without `reduction`"),),
+    ),
+    Pattern(
         wording(r"Inputs to operation AddN of type AddN must have the same size and shape"),
         "A strategy cuts each batch into a part for each of its replicas, and Keras 3 adds up those of the first batch"
         " as it builds the model: these are of several sizes.",
