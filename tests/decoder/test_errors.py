@@ -339,6 +339,14 @@ WORDINGS = [
         " when losses are used with `tf.distribute.Strategy`, except for specifying losses in `Model.compile()`",
         "XLA521",
     ),
+    ("TypeError: unsupported operand type(s) for +=: 'float' and 'PerReplica'", "XLA525"),
+    ("AttributeError: 'PerReplica' object has no attribute 'numpy'", "XLA525"),
+    (
+        "ValueError: Attempt to convert a value (PerReplica:{\n  0: tf.Tensor(1.0, shape=(), dtype=float32)}) with an"
+        " unsupported type (<class 'tensorflow.python.distribute.values.PerReplica'>) to a Tensor.",
+        "XLA525",
+    ),
+    ("ValueError: It looks like you are using a PerReplica object while not inside a replica context", "XLA525"),
     (
         "Please use `tf.keras.losses.Reduction.SUM` or\n`tf.keras.losses.Reduction.NONE` for loss reduction when losses"
         "\nare used with `tf.distribute.Strategy` outside of the built-in training loops.",

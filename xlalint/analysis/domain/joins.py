@@ -277,6 +277,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         made=a.made if a.made == b.made else None,
         whole=a.whole and b.whole,
         open=a.open if a.open == b.open else None,
+        parted=a.parted if a.parted == b.parted else None,
     )
     return a if merged == a else merged
 
@@ -401,7 +402,8 @@ def _static_pattern(value: Static, depth: int) -> Hashable:
 def _tensor_pattern(value: Tensor, depth: int) -> Hashable:
     bounded = value.bounded and value.bounded.perhaps
     said = (value.dependence, value.dtype, value.rank, bounded, value.carried, value.variable, value.mixed)
-    return ("tensor", *said, value.varies, value.reduction and value.reduction.mean, value.whole, value.open)
+    reduced = value.reduction and value.reduction.mean
+    return ("tensor", *said, value.varies, reduced, value.whole, value.open, value.parted)
 
 
 def _sequence_pattern(value: Sequence, depth: int) -> Hashable:
@@ -449,6 +451,7 @@ _PATTERNS: Final[dict[type[object], Callable[[Any, int], Hashable]]] = {
         value.several,
         value.whole,
         value.open,
+        value.parted,
     ),
     OneOf: lambda value, depth: ("one of", *(pattern(option, depth + 1) for option in value.options)),
     Sequence: _sequence_pattern,

@@ -197,6 +197,7 @@ class Tensor(Record):
     made: Creation | None = None  # a variable's, in a program with a strategy
     whole: bool = False  # the batch of a dataset that no strategy distributes, in a program with one
     open: Origin | None = None  # what leaves dimensions open that a trace does not know
+    parted: Location | None = None  # each replica of a strategy has one of its own, which the strategy gave it here
 
     @property
     def is_mask(self) -> bool:
@@ -216,7 +217,7 @@ class Structure(Record):
     """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `passed`: by
     users of a layer, perhaps an object that holds more than tensors. `carried`, `of_tensorflow`: as of a tensor.
     `several`: the code has asked whether it is one tensor, and it is not. `parameter`: the syntax of the parameter that
-    it is all of. `whole`, `open`: as of a tensor."""
+    it is all of. `whole`, `open`, `parted`: as of a tensor."""
 
     dependence: Dependence = Dependence.VALUE
     origin: Origin | None = None
@@ -228,6 +229,7 @@ class Structure(Record):
     of_tensorflow: bool = False
     whole: bool = False
     open: Origin | None = None
+    parted: Location | None = None
 
     @property
     def tensor(self) -> Tensor:
@@ -240,6 +242,7 @@ class Structure(Record):
             of_tensorflow=self.of_tensorflow,
             whole=self.whole,
             open=self.open,
+            parted=self.parted,
         )
 
     @property

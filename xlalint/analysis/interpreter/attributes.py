@@ -46,6 +46,7 @@ from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter, method_value
 from .left_behind import report_left
 from .receivers import is_number_field
+from .replicas import OWN, report_parted
 
 _SOME_TENSOR: Final = Tensor(Dependence.VALUE)
 _VARIABLES: Final = Sequence("list", None, Tensor(Dependence.VALUE, variable=True))
@@ -80,6 +81,8 @@ class Attributes(Interpreter):
 
     def attribute(self, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> Value:
         """The value of `owner.name`, read at `node`."""
+        if name not in OWN:
+            report_parted(self, frame, (owner,), node)
         match owner:
             case Api(values) if values in flags.VALUES and name in self.flags:
                 defined = self.flags[name]

@@ -17,6 +17,7 @@ from .contexts import NOT_TRACED
 from .events import Consume, UseDimension
 from .frames import Frame
 from .interface import Interpreter
+from .replicas import report_parted, report_parted_arguments
 
 _WITH_DIMENSIONS: Final = frozenset((Static, Sequence, Slice))
 _WITH_SHAPE: Final = frozenset((Tensor, OneOf, Sequence))
@@ -69,7 +70,9 @@ def ask_for_none(frame: Frame, value: Value) -> None:
 def report_operands(
     interpreter: Interpreter, frame: Frame, operands: tuple[Value, ...], node: cst.CSTNode, used_by: str
 ) -> None:
-    """Say that an operator or a comparison takes a dimension. A list that holds one may be joined to another."""
+    """Say that an operator or a comparison takes a dimension, or what each replica has one of. A list that holds one
+    may be joined to another."""
+    report_parted(interpreter, frame, operands, node)
     for place, value in enumerate(operands):
         if type(value) is Static and value.dimension is not None:
             report_dimension(interpreter, frame, {str(place): value}, node, used_by)
@@ -78,7 +81,9 @@ def report_operands(
 def report_bounded(
     interpreter: Interpreter, frame: Frame, bound: Mapping[str, Value], node: cst.CSTNode, name: str
 ) -> None:
-    """Say that a library function is passed a bounded dynamic shape, or a dimension of one."""
+    """Say that a library function is passed a bounded dynamic shape, or a dimension of one, or what each replica has
+    one of."""
+    report_parted_arguments(interpreter, frame, name, bound.values(), node)
     report_dimension(interpreter, frame, bound, node, name)
     for value in bound.values():
         if type(value) not in _WITH_SHAPE or (isinstance(value, Tensor) and value.bounded is None):

@@ -89,7 +89,7 @@ class Iteration(Interpreter):
                 if tensor is None:
                     return self.counter(frame, node, payload, STEPS if steps else "")
                 return Tensor(Dependence.VALUE, "int", 0, Origin(location, "the loop runs over a tensor"), carried=True)
-            case ApiObject() if (payload := as_taken(self, frame, iterable)) is not None:
+            case ApiObject() if (payload := as_taken(self, frame, iterable, node)) is not None:
                 return payload  # a batch, also in a graph: the loop calls what is compiled for each (measured)
             case ApiObject():
                 return api.call_method(iterable, "__iter__", {}, location)

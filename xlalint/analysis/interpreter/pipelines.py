@@ -8,12 +8,14 @@ from ...syntax import nodes as cst
 from ..domain.bounds import FIRST
 from ..domain.values import ApiObject, Dict, Origin, Pipeline, Sequence, Structure, Tensor, Value
 from ..domain.varying_shapes import LAST, mapped
+from ..files.unit import Location
 from ..library.datasets import DATASET
 from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
 from .events import TakeElements
 from .frames import Frame
 from .interface import Interpreter
+from .replicas import parted
 
 _OPERATIONS: Final = {DATASET: "ScanDataset", "tf.data.Iterator": "IteratorGetNext"}
 OF_BATCHES: Final = "the last of these batches may have fewer rows"
@@ -27,16 +29,17 @@ def report_elements(interpreter: Interpreter, frame: Frame, value: Value, node: 
             interpreter.emit(frame, TakeElements, node, operation=_OPERATIONS[name])
 
 
-def as_taken(interpreter: Interpreter, frame: Frame, dataset: ApiObject) -> Value | None:
-    """The elements of a dataset as a program with a strategy takes them: whole, unless it distributes the dataset. A
-    graph that takes them itself does not know how many rows a batch has, if the last one may have fewer."""
+def as_taken(interpreter: Interpreter, frame: Frame, dataset: ApiObject, node: cst.CSTNode) -> Value | None:
+    """The elements of a dataset as a program with a strategy takes them: whole, or, where a strategy distributes the
+    dataset, parted. A graph that takes them itself does not know how many rows a batch has, if the last one may have
+    fewer."""
     elements = dataset.payload
     if elements is not None and frame.context.kind not in NOT_TRACED and not frame.context.eager:
         elements = mapped(elements, _open) if dataset.api in _OPERATIONS else elements
-    distributed = isinstance(dataset.facts, Pipeline) and dataset.facts.distributed
-    if not interpreter.strategies or distributed or dataset.api != DATASET or elements is None:
+    if not interpreter.strategies or dataset.api != DATASET or elements is None:
         return elements
-    return mapped(elements, _whole)
+    distributed = isinstance(dataset.facts, Pipeline) and dataset.facts.distributed
+    return parted(elements, Location(frame.unit, node)) if distributed else mapped(elements, _whole)
 
 
 def _open(leaf: Value) -> Value:

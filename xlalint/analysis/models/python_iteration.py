@@ -260,7 +260,7 @@ def _iter(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
         return Sequence("list", None, without_none(interpreter.call(frame, first(arguments), Arguments(), node)))
     match first(arguments):
         case ApiObject("tf.data.Dataset", None, facts=facts) as dataset:
-            return ApiObject("tf.data.Iterator", payload=as_taken(interpreter, frame, dataset), facts=facts)
+            return ApiObject("tf.data.Iterator", payload=as_taken(interpreter, frame, dataset, node), facts=facts)
         case OneOf(alternatives) if all(map(is_dataset, alternatives)):
             each = (replace(arguments, positional=[option]) for option in alternatives)
             return join_all(*(_iter(interpreter, frame, one, node) for one in each))

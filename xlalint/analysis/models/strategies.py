@@ -29,6 +29,7 @@ from ..files.unit import Location
 from ..interpreter.contexts import ContextKind
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import Interpreter, MethodModel
+from ..interpreter.replicas import own_part, parted
 from ..interpreter.unseen_strategies import OF_THE_TARGET
 from ..library.strategies import REPLICA, SCOPE, is_strategy, is_tpu, scope_entered
 from ..record import replace
@@ -46,7 +47,7 @@ def _strategy_run(
                 results.append(_run_step(interpreter, frame, owner, option, arguments, node))
             case ApiObject(method=None) | Instance():
                 results.append(_run_object(interpreter, frame, owner, option, arguments, node))
-    return join_all(*results) if results else None
+    return parted(join_all(*results), Location(frame.unit, node)) if results else None
 
 
 def _run_object(
@@ -93,18 +94,19 @@ def _passed(
     match given:
         case Sequence(items=tuple(items)):
             written = _args(node, items)
-            call.positional = [_batch(item, perhaps, text, batch) for item, text in zip(items, written, strict=True)]
-            for item, taken in zip(items, call.positional, strict=True):
+            parts = list(map(own_part, items))
+            call.positional = [_batch(part, perhaps, text, batch) for part, text in zip(parts, written, strict=True)]
+            for item, taken in zip(parts, call.positional, strict=True):
                 if taken is not item:  # so the function around it is not passed a tensor alone either
                     interpreter.refute_tensor(frame, item)
         case None:
             pass
         case Structure():  # `args=next(iterator)`
-            call.rest = given.part
+            call.rest = own_part(given.part)
         case _:
             call.rest = batch
     if isinstance(named, Dict):
-        call.keywords = {key: value for key, value in named.entries.items() if isinstance(key, str)}
+        call.keywords = {key: own_part(value) for key, value in named.entries.items() if isinstance(key, str)}
     return call
 
 

@@ -92,6 +92,12 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         (candidate("XLA521", "the loss is made without `reduction`"),),
     ),
     Pattern(
+        wording(r"\bPerReplica\b"),
+        "What `strategy.run` returns, and a batch of a distributed dataset, is one tensor for each replica. Code around"
+        " the replicas uses it as one tensor, which works with one replica alone.",
+        (candidate("XLA525", "the value is used outside of the strategy's step"),),
+    ),
+    Pattern(
         wording(r"Inputs to operation AddN of type AddN must have the same size and shape"),
         "A strategy cuts each batch into a part for each of its replicas, and Keras 3 adds up those of the first batch"
         " as it builds the model: these are of several sizes.",
