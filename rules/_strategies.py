@@ -10,6 +10,8 @@ from xlalint.analysis.interpreter.setup_events import SetupCall
 from xlalint.analysis.library.local_paths import is_local as is_path_here
 from xlalint.analysis.library.local_paths import setting_of
 from xlalint.analysis.library.strategies import (
+    FLOATX,
+    POLICIES,
     RESOLVER,
     beginning,
     copies_variables,
@@ -188,8 +190,12 @@ def told_on_tpu(steps: Iterable[SetupCall]) -> Told:
     return Told.ALWAYS if any(is_tpu(step.result) for step in steps) else Told.FOR_TPU_ALONE
 
 
-def policy_of(step: SetupCall) -> Value | None:
-    """The name of the policy that a call sets."""
+def dtype_for_all(step: SetupCall) -> Value | None:
+    """The name of the dtype, or of the policy, that a call sets for all layers; None: it sets none."""
+    if step.api == FLOATX:
+        return step.arguments.get("value", step.arguments.get("*0"))
+    if step.api not in POLICIES:
+        return None
     match step.arguments.get("policy", step.arguments.get("*0")):
         case ApiObject(api="keras.DTypePolicy", payload=name):
             return name

@@ -66,16 +66,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from xlalint.analysis.domain.values import Static, Value
+from xlalint.analysis.domain.values import Static
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import DivideBy, Event
 from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.strategies import (
-    FLOATX,
-    POLICIES,
+    FLOAT64,
     asks_for_complex128,
-    computes_in_float64,
+    computes_in,
     is_tpu,
     making_of,
     places_softly,
@@ -102,7 +101,7 @@ from xlalint.syntax import nodes as cst
 from ._names import names
 from ._provenance import Provenance
 from ._quotients import DIVISIONS, MADE, divided
-from ._strategies import RUNNING, method_of, policy_of, strategy_in, told_on_tpu
+from ._strategies import RUNNING, dtype_for_all, method_of, strategy_in, told_on_tpu
 
 TPU: Final = """
 import tensorflow as tf
@@ -412,7 +411,7 @@ print(tf.cast(1, tf.complex128))
 def _in_float64(steps: Sequence[SetupCall]) -> Iterator[Draft]:
     """Where Keras is told to compute in float64."""
     for step in steps:
-        if (step.api == FLOATX or step.api in POLICIES) and _dtype_for_all(step) == _FLOAT64:
+        if dtype_for_all(step) == _FLOAT64:
             yield Draft(
                 f"`{brief(step.node)}`: {_WIDE}",
                 Effect.TPU,
@@ -421,7 +420,7 @@ def _in_float64(steps: Sequence[SetupCall]) -> Iterator[Draft]:
                 at_most=Severity.WARNING,
                 told=told_on_tpu(steps),
             )
-    layers = dict.fromkeys(step.location for step in steps if computes_in_float64(step.arguments, step.result))
+    layers = dict.fromkeys(step.location for step in steps if computes_in(FLOAT64, step.arguments, step.result))
     if layers:
         first, *others = layers
         yield Draft(
@@ -433,10 +432,6 @@ def _in_float64(steps: Sequence[SetupCall]) -> Iterator[Draft]:
             told=told_on_tpu(steps),
             notes=tuple(DraftNote(other, "this layer, too") for other in others[:_NOTED]),
         )
-
-
-def _dtype_for_all(step: SetupCall) -> Value | None:
-    return step.arguments.get("value", step.arguments.get("*0")) if step.api == FLOATX else policy_of(step)
 
 
 def _draft(call: SetupCall | ApiCall) -> Draft:

@@ -39,6 +39,8 @@ RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
 # Calls that say in which numbers all layers compute.
 POLICIES: Final = ("keras.mixed_precision.experimental.set_policy", "keras.mixed_precision.set_dtype_policy")
 FLOATX: Final = "keras.backend.set_floatx"
+FLOAT64: Final = frozenset(("double", "float64"))
+FLOAT16: Final = frozenset(("float16", "half", "mixed_float16"))
 IMAGE_GENERATOR: Final = "keras.preprocessing.image.ImageDataGenerator"
 SCOPE: Final = "tf.distribute.Strategy.scope"
 REPLICA: Final = "tf.distribute.ReplicaContext"
@@ -206,17 +208,17 @@ def asks_for_complex128(arguments: Mapping[str, Value], result: Value) -> bool:
 def is_of_devices(name: str, arguments: Mapping[str, Value], result: Value, *, compiled: bool) -> bool:
     """Whether a call makes what another device computes in another way, or cannot compute."""
     made = compiled and rows_made(name, arguments) is not None
-    return made or computes_in_float64(arguments, result)
+    return made or computes_in(FLOAT64, arguments, result) or computes_in(FLOAT16, arguments, result)
 
 
-def computes_in_float64(arguments: Mapping[str, Value], result: Value) -> bool:
-    """Whether a call makes a layer of Keras that is told to compute in float64."""
+def computes_in(dtypes: Collection[str], arguments: Mapping[str, Value], result: Value) -> bool:
+    """Whether a call makes a layer of Keras that is told to compute in one of these dtypes or policies."""
     dtype = arguments.get("dtype")
     if dtype is None or not isinstance(result, ApiObject) or _LAYERS_OF_PRODUCTS.fullmatch(result.api) is None:
         return False
     match dtype:
-        case Api("tf.float64" | "tf.double" | "np.float64" | "np.double") | Static("float64"):
-            return True
+        case Api(name) | Static(str() as name) | ApiObject("keras.DTypePolicy", payload=Static(str() as name)):
+            return name.removeprefix("tf.").removeprefix("np.") in dtypes
         case _:
             return False
 
