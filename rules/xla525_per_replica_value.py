@@ -37,6 +37,8 @@ the eight cores of a TPU.
 - Values that are passed to `strategy.run` again, and what is used in the step.
 - Text that is made of such values, and their truth: these do not fail.
 - Variables that a step returns, which have a copy on each device.
+- Results of a step whose form is not known: a dict of such values is a dict.
+- What a nested function reads of the names around it.
 - Strategies of one device, and those that are not known.
 
 ## Fix safety
@@ -78,7 +80,8 @@ def both(x):
     y = model(x)
     return {{"outputs": y, "loss": tf.reduce_sum(y ** 2)}}
 
-data = strategy.experimental_distribute_dataset(tf.data.Dataset.from_tensors(tf.ones([8, 3])).repeat(2))
+data = tf.data.Dataset.from_tensor_slices(tf.ones([16, 3])).batch(8)
+data = strategy.experimental_distribute_dataset(data)
 total = 0.0
 for batch in data:
 {used}
@@ -108,7 +111,7 @@ class PerReplicaValue(Rule):
             'tf.reduce_mean(found["loss"])',
             why="one part of what the step returns",
         ),
-        _bad("    print(batch[:2])", "batch[:2]", why="a batch of a distributed dataset"),
+        _bad("    print(tf.shape(batch)[0])", "tf.shape(batch)", why="a batch of a distributed dataset"),
         _bad("    print(model(batch))", "model(batch)", why="without `strategy.run`"),
         Bad(
             f"""{_program("    pass")}
@@ -172,6 +175,29 @@ Trainer(strategy).fit(data)
             Runs(),
             why="back to the replicas",
         ),
+        Good(
+            _program(
+                """    found = strategy.run(both, args=(batch,))
+    for name in found:
+        found[name] = strategy.experimental_local_results(found[name])
+    print(found["outputs"][0].numpy()[0])"""
+            ),
+            Runs(),
+            why="a dict of them is a dict",
+        ),
+        Good(
+            _program(
+                """    @tf.function
+    def first():
+        return batch[tf.distribute.get_replica_context().replica_id_in_sync_group]
+
+    batch = tf.ones([2, 3])
+    batch = strategy.run(first)
+    strategy.experimental_local_results(batch)"""
+            ),
+            None,
+            why="the function reads what the name stands for before",
+        ),
         Good(_program("    print(strategy.run(step, args=(batch,)).values[0].numpy())"), Runs(), why="its own"),
         Good(
             _program("    total += strategy.run(step, args=(batch,)).numpy()\n    model(batch[:2])", '["CPU:0"]'),
@@ -216,7 +242,8 @@ def _have_several_replicas(strategies: Sequence[Value | None]) -> bool:
 def _draft(what: str, parted: Location, uses: Sequence[UsePerReplica]) -> Draft:
     first, *others = uses
     return Draft(
-        f"{what} is no tensor but a `PerReplica` of those that the replicas have: `{brief(first.location.node)}` fails",
+        f"{what} is not a tensor but a `PerReplica` of those that the replicas have:"
+        f" `{brief(first.location.node)}` fails",
         Effect.FAILS,
         _HELP,
         location=first.location,

@@ -50,6 +50,7 @@ from .host_reads import note_read
 from .in_range import is_put_in_range
 from .interface import Handlers, Models, Options
 from .kept import Keeping
+from .replicas import perhaps_parted
 from .same_conditions import forget_sides
 from .setup_events import RunEagerly
 from .unseen_strategies import with_strategies
@@ -397,7 +398,7 @@ def _with_part(base: Sequence | Dict, key: Value, value: Value) -> Sequence | Di
             # Columns that are filled, or made to arrays, one after the other: `columns[name].append(x)`.
             column = isinstance(value, Sequence | Array)
             changed = {
-                name: join_parts(held, value) if column and isinstance(held, Sequence) else held
+                name: join_parts(held, value) if column and isinstance(held, Sequence) else perhaps_parted(held)
                 for name, held in entries.items()
             }
             return Dict(changed, value if element is None else join_parts(element, value))

@@ -46,7 +46,7 @@ from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter, method_value
 from .left_behind import report_left
 from .receivers import is_number_field
-from .replicas import OWN, report_parted
+from .replicas import report_parted_owner
 
 _SOME_TENSOR: Final = Tensor(Dependence.VALUE)
 _VARIABLES: Final = Sequence("list", None, Tensor(Dependence.VALUE, variable=True))
@@ -81,8 +81,7 @@ class Attributes(Interpreter):
 
     def attribute(self, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> Value:
         """The value of `owner.name`, read at `node`."""
-        if name not in OWN:
-            report_parted(self, frame, (owner,), node)
+        report_parted_owner(self, frame, owner, node, name)
         match owner:
             case Api(values) if values in flags.VALUES and name in self.flags:
                 defined = self.flags[name]

@@ -81,6 +81,7 @@ from .losses import report_own_loss
 from .numeric_arguments import refute_numbers
 from .program_signs import show_signs
 from .receivers import compiled_method
+from .replicas import report_parted_arguments
 from .several_callees import fits, fitting, perhaps
 from .traced_builds import report_kept_by_build
 
@@ -318,6 +319,7 @@ class Calls(Interpreter):
                         report_own_loss(self, frame, owner, arguments, node)
                     report_kept_by_build(self, frame, owner, node)
                     passed = (*arguments.positional, *arguments.keywords.values())
+                    report_parted_arguments(self, frame, f"keras.{kind}", passed, node)
                     value = self.decorated(method_value(method, owner))
                     own = value.compiled
                     if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):

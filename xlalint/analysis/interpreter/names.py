@@ -16,6 +16,7 @@ from .captured import captured
 from .contexts import ContextKind
 from .frames import Frame
 from .interface import Handlers, Interpreter
+from .replicas import perhaps_parted
 
 
 class Names(Interpreter):
@@ -28,10 +29,12 @@ class Names(Interpreter):
             if scope.env is not None and (value := scope.env.get(name)) is not None:
                 if isinstance(value, Deferred):
                     value = scope.env[name] = settled(value)
+                value = value if scope is frame else perhaps_parted(value)
                 return captured(frame, value) if scope.context.kind is ContextKind.HOST else value
             scope = scope.parent
         found = self._of_module(frame.module, name)
         if found is not None:
+            found = found if frame.is_module else perhaps_parted(found)
             return found if frame.module in self.fragments else captured(frame, found)
         if name in BUILTINS:
             return BUILTINS[name]

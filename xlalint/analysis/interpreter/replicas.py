@@ -16,7 +16,8 @@ from .interface import Interpreter
 from .setup_events import Setup
 
 # What such an object has itself: the values, and the one of the first replica.
-OWN: Final = frozenset(("_component_specs", "_get", "_primary", "_type_spec", "_values", "values"))
+_OWN: Final = frozenset(("_component_specs", "_get", "_primary", "_type_spec", "_values", "values"))
+_NOT_OF_DICTS: Final = frozenset(("dtype", "numpy", "shape"))  # what a tensor has, and a structure of them has not
 # Functions that take it as it is, by the beginnings of their names (measured).
 _TAKING: Final = ("tf.distribute.", "tf.function", "tf.identity", "tf.nest.", "tf.print", "tf.tpu.")
 _OF_TENSORS: Final = ("keras.", "tf.")
@@ -40,31 +41,54 @@ def parted(value: Value, location: Location) -> Value:
     return mapped(value, of_replicas)
 
 
+def parted_results(value: Value, location: Location) -> Value:
+    """What a strategy's `run` returns of what the step does; of what form the results are that nobody knows is open."""
+    return mapped(value, lambda leaf: leaf if isinstance(leaf, Structure) else parted(leaf, location))
+
+
+def perhaps_parted(value: Value) -> Value:
+    """A value that may be another one where it is used, the value of a name of the code around a function, say: whether
+    each replica has one is not known any more."""
+    parts = (isinstance(option, Tensor | Structure) and option.parted is not None for option in options(value))
+    return own_part(value) if any(parts) else value
+
+
 def own_part(value: Value) -> Value:
     """What one replica has of it."""
     return mapped(value, lambda leaf: replace(leaf, parted=None) if isinstance(leaf, Tensor | Structure) else leaf)
 
 
 def report_parted(interpreter: Interpreter, frame: Frame, values: Iterable[Value], node: cst.CSTNode) -> None:
-    """Say that a use of values takes for a tensor what each replica has one of."""
+    """Say that a use of values takes for a tensor what each replica has one of, or a structure of such."""
     if not interpreter.strategies or frame.context.in_replica or frame.context.pipeline or frame.module.is_test:
         return
-    for value in values:
-        for part in (*options(value), *(value.items or () if isinstance(value, Sequence) else ())):
-            if isinstance(part, Tensor | Structure) and part.parted is not None:
-                interpreter.emit(frame, UsePerReplica, node, order=interpreter.order_of(node), parted=part.parted)
-                return
+    for part in (option for value in values for option in options(value)):
+        if isinstance(part, Tensor | Structure) and part.parted is not None:
+            interpreter.emit(frame, UsePerReplica, node, order=interpreter.order_of(node), parted=part.parted)
+            return
+
+
+def report_parted_owner(
+    interpreter: Interpreter, frame: Frame, owner: Value, node: cst.CSTNode, attribute: str = ""
+) -> None:
+    """Say the same of what is indexed, iterated or asked for an attribute, which a structure may be, too."""
+    if attribute not in _OWN and (not isinstance(owner, Structure) or attribute in _NOT_OF_DICTS):
+        report_parted(interpreter, frame, (owner,), node)
 
 
 def report_parted_arguments(
     interpreter: Interpreter, frame: Frame, name: str, arguments: Iterable[Value], node: cst.CSTNode
 ) -> None:
-    """Say the same of a function of a library, or of a method or a call of an object of its."""
+    """Say the same of what a function of a library is passed, also in a list, or a method or a call of its objects."""
     if name.startswith(_OF_TENSORS) and not name.startswith(_TAKING) and not name.endswith(_CONVERTING):
-        report_parted(interpreter, frame, arguments, node)
+        for value in arguments:
+            held = value.items or () if isinstance(value, Sequence) else ()
+            report_parted(interpreter, frame, (value, *held), node)
 
 
 def report_parted_read(interpreter: Interpreter, frame: Frame, reader: str, value: Value, node: cst.CSTNode) -> None:
-    """Say the same of what Python reads or iterates; its truth says nothing, and methods are attributes first."""
-    if reader != "bool" and not reader.startswith("."):
+    """Say the same of what Python reads; its truth says nothing, and methods are attributes first."""
+    if reader == "len":
+        report_parted_owner(interpreter, frame, value, node)
+    elif reader != "bool" and not reader.startswith("."):
         report_parted(interpreter, frame, (value,), node)

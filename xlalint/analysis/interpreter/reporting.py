@@ -25,7 +25,7 @@ from .eager_steps import report_minimizing
 from .events import UNSEEN, ApiCall, AssertOn, BranchOn, Event, HostRead, IterateOver, LoopWhile, TruthOf
 from .frames import Act, Arguments, Done, Frame, Use, note_use
 from .interface import Interpreter
-from .replicas import report_parted_read
+from .replicas import report_parted_owner, report_parted_read
 from .setup_events import Setup, SetupCall
 
 # What can be said of a call of Python's library without a look at its source.
@@ -52,7 +52,7 @@ class Reporting(Interpreter):
         if kind is HostRead:
             report_parted_read(self, frame, content["reader"], content["value"], node)
         elif kind is IterateOver:
-            report_parted_read(self, frame, content["form"], content["iterable"], node)
+            report_parted_owner(self, frame, content["iterable"], node)
         for value in _read(kind, content):
             self.note_done(frame, Act.READ, node, content.get("reader", "bool"), value)
         if issubclass(kind, Setup):

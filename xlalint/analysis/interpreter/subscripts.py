@@ -73,7 +73,7 @@ from .events import Consume, HostRead, IndexWith
 from .filled_once import at_fixed_index
 from .frames import Arguments, Frame, note_size
 from .interface import Handlers, Interpreter, Models, Options
-from .replicas import report_parted
+from .replicas import report_parted_owner
 from .several_callees import one_of_module
 
 _OF_LISTS: Final = frozenset(("cut", FILLED, GROWN))  # why a list is longer or shorter than it was
@@ -184,7 +184,7 @@ class Subscripts(Interpreter):
             parts = [part for item in index for part in _parts(item)]
             meant = tensors if any(as_tensor(part, Dependence.STATIC) for part in parts) else ()
             return join_all(*(self.subscript(frame, node, option, index, store) for option in meant or base.options))
-        report_parted(self, frame, (base,), node)
+        report_parted_owner(self, frame, base, node)
         if isinstance(base, Tensor):
             report_dimension(self, frame, {str(place): item for place, item in enumerate(index)}, node, "index")
         alone = len(index) == 1

@@ -29,7 +29,7 @@ from ..files.unit import Location
 from ..interpreter.contexts import ContextKind
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import Interpreter, MethodModel
-from ..interpreter.replicas import own_part, parted
+from ..interpreter.replicas import own_part, parted_results
 from ..interpreter.unseen_strategies import OF_THE_TARGET
 from ..library.strategies import REPLICA, SCOPE, is_strategy, is_tpu, scope_entered
 from ..record import replace
@@ -47,7 +47,7 @@ def _strategy_run(
                 results.append(_run_step(interpreter, frame, owner, option, arguments, node))
             case ApiObject(method=None) | Instance():
                 results.append(_run_object(interpreter, frame, owner, option, arguments, node))
-    return parted(join_all(*results), Location(frame.unit, node)) if results else None
+    return parted_results(join_all(*results), Location(frame.unit, node)) if results else None
 
 
 def _run_object(
