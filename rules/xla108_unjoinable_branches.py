@@ -10,11 +10,16 @@ return tensors of different dtype or rank.
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with AutoGraph. These fail:
 
 - a name assigned in one branch only ("must also be initialized in the else branch")
-- a return in one branch only ("must also have a return statement")
+- a return in one branch only ("must also have a return statement"); a `return` behind the conditional is the other
+  branch's only in the same block: not behind an `elif`, nor outside of a `with` or a loop
 - different dtypes ("has dtype int32 in the main branch, but dtype float32 in the else branch"); a Python number counts
   as a tensor of its own dtype, `0` as int32 and `0.0` as float32, whatever the other branch leaves
 - different structures ("must have the same nested structure")
 - different ranks ("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()")
+
+- two tensors of bounded dynamic shapes, of which one is longer in one branch and the other in the other: `kept` grows
+  where `dropped` is cut ("Output shapes of then and else branches do not match"). Where one branch has all of the
+  larger bounds, XLA pads the other one
 
 Different sizes of the same rank compile to a bounded dynamic shape (`f32[<=4]`), which later operations may get wrong:
 `tf.cumsum` of it crashed the process. Where sizes decide (`if tf.shape(x)[0] < 8: x = tf.pad(x, ..)`), the result is
@@ -54,6 +59,7 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import BranchOn, Event, JoinBranches
+from xlalint.analysis.library.mismatches import BOUNDS
 from xlalint.fixes import resized
 from xlalint.fixes.defaults import default_before
 from xlalint.fixes.quoted import brief
@@ -68,7 +74,7 @@ REASONS = {
     "dtype": "`{name}` has a different dtype in each branch, so tracing fails",
     "structure": "`{name}` has a different structure in each branch, so tracing fails",
     "rank": "`{name}` has a different rank in each branch, and XLA refuses to join them",
-    "shape": "`{name}` has a different size in each branch, so XLA gives it a bounded dynamic shape",
+    BOUNDS: "`{name}` has a larger bound in one branch, another tensor in the other, and XLA refuses to join them",
 }
 # Of a branch that sizes decide.
 OF_SIZES = (
@@ -82,13 +88,17 @@ HELPS = {
     "dtype": "cast `{name}` to one dtype in both branches",
     "structure": "give `{name}` the same structure in both branches",
     "rank": "give `{name}` the same shape in both branches",
-    "shape": "pad `{name}` to one shape in both branches, and carry a mask",
+    BOUNDS: "give what both branches leave one static shape, and carry a mask",
 }
 
 # Of what functions give: the message, and what helps.
 OF_FUNCTIONS = {
     "dtype": ("tensors of different dtypes, so tracing fails", "cast both to one dtype"),
     "rank": ("tensors of different ranks, and XLA refuses to join them", "give both the same shape"),
+    BOUNDS: (
+        "tensors of which each has a larger bound once, and XLA refuses to join them",
+        "give both one static shape, and carry a mask",
+    ),
 }
 
 
@@ -280,8 +290,130 @@ def f(x):
             Fails("must have the same number, type, and overall structure of return values"),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.reduce_sum(x) > 1.0:
+        return x
+    elif tf.reduce_max(x) > 1.0:
+        return x * 2.0
+    return x * 3.0
+""",
+            ["tf.reduce_max(x) > 1.0"],
+            Fails("must also have a return statement"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    for limit in (1.0, 2.0):
+        with tf.name_scope("step"):
+            if tf.reduce_sum(x) > limit:
+                return x
+            x = x * 2.0
+    return x * 3.0
+""",
+            ["tf.reduce_sum(x) > limit"],
+            Fails("must also have a return statement"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+def selected(x):
+    return tf.boolean_mask(x, x > 0.0), tf.boolean_mask(x, x <= 0.0)
+
+@tf.function(jit_compile=True)
+def f(x):
+    kept, dropped = selected(x)
+    if tf.size(kept) < 3:
+        kept = tf.concat([kept, kept], 0)
+        dropped = tf.random.shuffle(tf.cast(dropped, tf.int32))[:1]
+        dropped = tf.cast(dropped, tf.float32)
+    return tf.concat([kept, dropped], 0)
+""",
+            ["tf.size(kept) < 3"],
+            Fails("Output shapes of then and else branches do not match"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+def balanced(positive, negative, limit):
+    if tf.size(positive) > limit:
+        return positive[:limit], tf.pad(negative, [[0, 2]])
+    elif tf.size(negative) > limit:
+        return positive, negative[:limit]
+    else:
+        return positive, negative
+
+@tf.function(jit_compile=True)
+def f(x):
+    positive, negative = balanced(tf.where(x > 0.0)[:, 0], tf.where(x <= 0.0)[:, 0], 2)
+    return tf.concat([positive, negative], 0)
+""",
+            ["tf.size(positive) > limit"],
+            Fails("Output shapes of then and else branches do not match"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    kept, dropped = tf.boolean_mask(x, x > 0.0), tf.boolean_mask(x, x <= 0.0)
+    longer, cut = lambda: (tf.repeat(kept, 2), dropped[1:]), lambda: (kept, dropped)
+    kept, dropped = tf.cond(tf.reduce_sum(x) > 0.0, longer, cut)
+    return tf.concat([kept, dropped], 0)
+""",
+            ["tf.cond(tf.reduce_sum(x) > 0.0, longer, cut)"],
+            Fails("Output shapes of then and else branches do not match"),
+            effect=Effect.FAILS,
+        ),
     )
     good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.reduce_sum(x) > 3.0:
+        with tf.name_scope("large"):
+            if tf.reduce_max(x) > 1.0:
+                return x * 2.0
+            return x
+    elif x.shape[0] == 2:
+        return x * 4.0
+    if tf.reduce_max(x) > 2.0:
+        x = x + 1.0
+    elif tf.reduce_max(x) > 1.0:
+        return x * 5.0
+    else:
+        return x * 6.0
+    return x * 3.0
+""",
+            why="each block goes on to a `return`",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    kept, dropped = tf.boolean_mask(x, x > 0.0), tf.boolean_mask(x, x <= 0.0)
+    if tf.reduce_sum(x) > 0.0:
+        kept = tf.concat([kept, kept], 0)
+        dropped = tf.pad(dropped, [[0, 2]])
+    if tf.reduce_max(x) > 0.0:
+        kept, dropped = kept[:2], tf.random.shuffle(tf.cast(dropped, tf.int32))
+    else:
+        dropped = tf.cast(dropped, tf.int32)
+    if tf.reduce_min(x) > 0.0:
+        kept = tf.concat([kept, kept], 0)
+        unused = dropped[:1]
+    else:
+        unused = dropped
+    return tf.reduce_sum(kept) + tf.cast(tf.reduce_sum(dropped), tf.float32)
+""",
+            Compiles(bounded=True),
+            why="one branch has all of the larger bounds, of what is used later",
+        ),
         Good(
             """
 @tf.function(jit_compile=True)
@@ -396,10 +528,9 @@ def f(x):
                 if context.kind is ContextKind.XLA or (context.kind is ContextKind.GRAPH and reason == "dtype"):
                     message, help = OF_FUNCTIONS[reason]
                     what = f"the branches of `{brief(event.location.node)}` return"
-                    jax = fails(f"{what} {message.partition(',')[0]}", MISMATCH)
+                    jax = fails(f"{what} {message.partition(',')[0]}", MISMATCH) if reason != BOUNDS else None
                     yield Draft(f"{what} {message}", Effect.FAILS, help, jax=jax)
             case JoinBranches(name=name, reason=reason, context=context) if context.converted:
                 message = f"branches of a conditional on a tensor: {REASONS[reason].format(name=name)}"
-                effect = Effect.NAMED if reason == "shape" else Effect.FAILS
                 rewrite = partial(default_before, event.location, name) if reason == "one branch only" else None
-                yield Draft(message, effect, HELPS[reason].format(name=name), rewrite=rewrite)
+                yield Draft(message, Effect.FAILS, HELPS[reason].format(name=name), rewrite=rewrite)

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from ..record import replace
 from .kinds import leaves
-from .values import Api, Origin, Sequence, Slice, Static, Tensor, Value
+from .values import Api, Origin, Sequence, Slice, Static, Structure, Tensor, Value
 
 Axes: TypeAlias = frozenset[int]
 FIRST: Final[Axes] = frozenset((0,))
@@ -72,6 +72,30 @@ def along(origin: Origin, axes: Axes | None) -> Origin | None:
     return None
 
 
+def resized(origin: Origin, change: int | None) -> Origin:
+    """A bounded dynamic shape whose bound becomes smaller, -1, or larger, 1; None: perhaps one of the two."""
+    known = change is not None and origin.extent in (0, change)
+    extent = origin.extent if change == 0 else change if known else None
+    return origin if extent == origin.extent else replace(origin, extent=extent)
+
+
+def larger(first: Origin | None, second: Origin | None) -> int:
+    """Which of two bounded dynamic shapes has the larger bound: 1, or -1 for the second; 0 where that is not known."""
+    if first is None or second is None or first.extent is None or second.extent is None:
+        return 0
+    if first.location != second.location or first.axes != second.axes or first.axes is None:
+        return 0
+    return (first.extent > second.extent) - (first.extent < second.extent)
+
+
+def chosen_bound(first: Origin | None, second: Origin | None, joined: Origin | None) -> Origin | None:
+    """The bounded dynamic shape that XLA's conditional gives one of two tensors: as large as the larger one."""
+    if joined is None or first is None or second is None:
+        return joined
+    which = larger(first, second)
+    return replace(joined, extent=(first if which > 0 else second).extent) if which else joined
+
+
 def met_by(origin: Origin, values: Iterable[Value | None]) -> Origin:
     """The bounded dynamic shape of what is computed of all these, one of which may have a static shape."""
     found = (leaf for value in values for leaf in leaves(value) if isinstance(leaf, Tensor))
@@ -114,7 +138,36 @@ def indexed(base: Tensor, index: tuple[Value, ...]) -> Origin | None:
         return None
     if origin.axes is None:
         return origin
-    return along(origin, _left(counted(origin.axes, base.rank), index))
+    cuts = [_cut(item) for item in meeting(base, index)]
+    return along(
+        resized(origin, min(cuts, key=_BY_CUT.index, default=0)), _left(counted(origin.axes, base.rank), index)
+    )
+
+
+# From what certainly makes a bound smaller to what leaves it.
+_BY_CUT: Final = (-1, None, 0)
+
+
+def _cut(item: Value) -> int | None:
+    """What an item of a subscript makes of a bound: -1, 0, or None where that is not known. XLA knows the bound of an
+    end that is a constant when it compiles, and of none that counts what was selected (measured)."""
+    match item:
+        case Slice(start=start, stop=stop):
+            return min(_ends_at(start), _ends_at(stop), key=_BY_CUT.index)
+        case _:
+            return 0
+
+
+def _ends_at(end: Value | None) -> int | None:
+    match end:
+        case None | Static(None | 0):
+            return 0
+        case Static():
+            return -1
+        case Tensor(carried=False, origin=None | Origin(axes=None)) | Structure(carried=False):
+            return -1
+        case _:
+            return None
 
 
 def _left(axes: Axes, index: tuple[Value, ...]) -> Axes | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from .bounds import chosen_bound
 from .joins import join
 from .kinds import is_mixed, options
 from .origins import strongest
@@ -48,6 +49,8 @@ def chosen_where_they_differ(condition: Tensor, first: Value, second: Value) -> 
     """What AutoGraph makes of two values of a name that differ: numbers become tensors, and tensors depend on the
     condition. Everything else is what either side leaves."""
     joined = join(first, second)
+    if isinstance(first, Tensor) and isinstance(second, Tensor) and isinstance(joined, Tensor):
+        joined = joined.with_(bounded=chosen_bound(first.bounded, second.bounded, joined.bounded))
     if not (_is_number(first) and _is_number(second)):
         return joined
     if isinstance(joined, OneOf):  # a number beside a tensor

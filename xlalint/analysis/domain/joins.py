@@ -286,7 +286,8 @@ def _bounded_on_some_way(a: Origin | None, b: Origin | None) -> Origin | None:
     """Where a shape became dynamic on one of two ways: a condition met before and again later may choose the way."""
     found = a or b
     if a is not None and b is not None:
-        return a if a.axes == b.axes else replace(a, axes=None)
+        a = a if a.axes == b.axes else replace(a, axes=None)
+        return a if a.extent == b.extent else replace(a, extent=None)
     return found if found is None or found.perhaps else replace(found, perhaps=True)
 
 
@@ -400,7 +401,7 @@ def _static_pattern(value: Static, depth: int) -> Hashable:
 
 
 def _tensor_pattern(value: Tensor, depth: int) -> Hashable:
-    bounded = value.bounded and value.bounded.perhaps
+    bounded = value.bounded and (value.bounded.perhaps, value.bounded.extent)
     said = (value.dependence, value.dtype, value.rank, bounded, value.carried, value.variable, value.mixed)
     reduced = value.reduction and value.reduction.mean
     return ("tensor", *said, value.varies, reduced, value.whole, value.open, value.parted)

@@ -52,8 +52,9 @@ class Origin(Record):
 
     `{code}` in `what` stands for the place's source text, which is written out only for what is reported. `perhaps`:
     another way leads past the place, on which nothing happened. `axes`: of a bounded shape (`bounds` says how); `met`:
-    it has met the shape of another tensor, which may say what its dimensions are while tracing. `shared`: the library
-    function by which all replicas of a strategy have the same (it makes a variable, say), or what `origins` names.
+    it has met the shape of another tensor, which may say what its dimensions are while tracing; `extent`: its bound is
+    smaller than at the place, -1, or larger, 1; None: perhaps. `shared`: the library function by which all replicas of
+    a strategy have the same (it makes a variable, say), or what `origins` names.
     """
 
     location: Location
@@ -61,6 +62,7 @@ class Origin(Record):
     perhaps: bool = False
     axes: frozenset[int] | None = None
     met: bool = False
+    extent: int | None = 0
     shared: str = ""
 
     @property

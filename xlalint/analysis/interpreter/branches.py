@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from ...findings.findings import Backend
 from ...syntax import nodes as cst
@@ -11,7 +11,7 @@ from ..domain.joins import join_environments
 from ..domain.kinds import as_condition, as_tensor
 from ..domain.values import Dependence, Dict, Tensor, Value
 from ..files.unit import Location
-from ..library.mismatches import mismatch
+from ..library.mismatches import BOUNDS, is_crossing, larger, mismatch, unjoinable
 from ..record import replace
 from .asked_backends import by_pattern
 from .contexts import NOT_TRACED, ContextKind
@@ -27,6 +27,8 @@ from .set_from_outside import is_done_once, is_left_to_others
 from .single_iterations import loops_passed_once
 from .switched_off import is_switch
 from .usual_values import note_steady
+
+_LARGER: Final = {1: "larger where it holds", -1: "larger where it does not"}
 
 
 class Branches(Interpreter):
@@ -103,7 +105,10 @@ class Branches(Interpreter):
             if frame.context.converted:
                 self._compare_branches(frame, node, before, *afters)
                 if len(frame.returns) > returned and (afters[0] is None) != (afters[1] is None):
-                    frame.branch_returns = Location(frame.unit, node.test)
+                    if not frame.loop and _leaves_its_block(frame, node):
+                        self.emit(frame, JoinBranches, node.test, name="", reason="no return")
+                    else:
+                        frame.branch_returns = Location(frame.unit, node.test)
         frame.env = join_environments(afters[0], afters[1])
         if known is None and tensor is None:
             note_sides(frame, node.test, test, *afters)
@@ -140,6 +145,7 @@ class Branches(Interpreter):
         if taken is None or other is None:
             return
         location = Location(frame.unit, node.test)
+        bounds: dict[str, frozenset[int]] = {}
         for name in {**taken, **other}:  # in the order of the source, which a set has not
             first, second = taken.get(name), other.get(name)
             if first is None or second is None:
@@ -149,12 +155,18 @@ class Branches(Interpreter):
                 continue
             elif (reason := mismatch(first, second)) is not None:
                 frame.unjoined.setdefault(name, (location, reason))
+            elif sides := larger(first, second):
+                bounds[name] = sides
+        if is_crossing(*bounds.values()):
+            for name, sides in bounds.items():
+                reason = BOUNDS if is_crossing(sides) else _LARGER[min(sides)]
+                frame.unjoined.setdefault(name, (location, reason))
 
     def compare_returns(self, frame: Frame) -> None:
         """Say where a conditional on a tensor returns what XLA cannot join with what is returned otherwise."""
         for location, count in frame.alternatives:
             if count < len(frame.returns):
-                reason = mismatch(frame.returns[count - 1], frame.returns[count])
+                reason = unjoinable(frame.returns[count - 1], frame.returns[count])
                 if reason is not None:
                     self.emit(frame, JoinBranches, location.node, name="return", reason=reason)
 
@@ -165,6 +177,12 @@ class Branches(Interpreter):
             scope = scope.parent if name not in (scope.env or ()) else None
         if scope is not None:
             location, reason = scope.unjoined.pop(name)
+            if reason in _LARGER.values():
+                read = scope.crossing.setdefault(location, set())
+                read.add(reason)
+                if len(read) < len(_LARGER):
+                    return  # a name that nobody reads is none of the conditional's
+                reason = BOUNDS
             self.emit(scope, JoinBranches, location.node, name=name, reason=reason)
 
     def _match(self, frame: Frame, node: cst.Match) -> None:
@@ -239,6 +257,20 @@ def _holds_whole(test: cst.BaseExpression, taken: bool) -> bool:
             return isinstance(joined, cst.And) is taken
         case _:
             return True
+
+
+def _leaves_its_block(frame: Frame, node: cst.If) -> bool:
+    """Whether execution leaves the block of a conditional behind it without a `return`. AutoGraph makes the rest of the
+    block the other side of one that returns, and nothing that stands outside of the block (measured)."""
+    around = frame.unit.around(node)
+    match next(around), next(around, None):
+        case cst.If(), _:
+            return True
+        case cst.IndentedBlock(body=lines), owner if not isinstance(owner, cst.FunctionDef):
+            behind = lines[lines.index(node) + 1 :]
+            return not any(isinstance(inner, cst.Return) for line in behind for inner in cst.within(line))
+        case _:
+            return False
 
 
 def _only_raises(node: cst.If) -> bool:

@@ -36,7 +36,7 @@ from ..domain.values import (
 from ..domain.varying_shapes import LENGTHS
 from ..files.unit import Location
 from ..library.class_checks import is_instance
-from ..library.mismatches import mismatch
+from ..library.mismatches import unjoinable
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import ask_for_none, report_operands
 from .events import BranchOn, JoinBranches, TruthOf
@@ -262,7 +262,7 @@ class Comparisons(Interpreter):
             frame.context = context
         frame.env = before
         if condition is not None and frame.context.converted and len(values) == len((node.body, node.orelse)):
-            if (reason := mismatch(*values)) is not None:
+            if (reason := unjoinable(*values)) is not None:
                 self.emit(frame, JoinBranches, node.test, name=frame.unit.code(node), reason=reason)
             return chosen_where_they_differ(condition, *values)
         return join_all(*values) if values else UNKNOWN

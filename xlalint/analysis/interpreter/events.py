@@ -292,8 +292,8 @@ class LeaveLoop(Event):
 
 class JoinBranches(Event):
     """The branches of a tensor conditional leave `name` in forms that XLA cannot join; place: the whole conditional's
-    test. `reason`: "one branch only", "rank", "dtype", "structure", "no return", "shape". `functions`: the branches are
-    functions, whose results are meant, of a call, which is the place."""
+    test. `reason`: "one branch only", "rank", "dtype", "structure", "no return", "bounds" (of dynamic shapes).
+    `functions`: the branches are functions, whose results are meant, of a call, which is the place."""
 
     name: str
     reason: str

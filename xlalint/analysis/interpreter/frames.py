@@ -327,6 +327,7 @@ class Frame(Struct, eq=False):
     returns: list[Value] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     unjoined: dict[str, tuple[Location, str]] = field(default_factory=dict)
+    crossing: dict[Location, set[str]] = field(default_factory=dict)  # which side has the larger bound of what is read
     sides: dict[str, Any] = field(default_factory=dict)  # what those of conditions left, by how these are written
     outer_names: list[set[str]] = field(default_factory=list)
     passed: frozenset[str] = frozenset()  # parameters whose objects are older than the tensor loop around the call

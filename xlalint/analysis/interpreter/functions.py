@@ -322,6 +322,7 @@ class Functions(Interpreter):
             frame.evidence, frame.doubts, frame.shapes = set(), set(), set()
             frame.unpacked, frame.iterated = set(), set()
             frame.returns, frame.yields, frame.unjoined, frame.alternatives = [], [], {}, []
+            frame.crossing.clear()
             frame.left = None
             frame.unsure_yields = False
             summary.yields_in.clear()

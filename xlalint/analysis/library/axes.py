@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ..domain.bounds import FIRST, Axes, counted, multiplied, numbers_of, of_all
+from ..domain.joins import as_list
 from ..domain.values import NONE, Sequence, Static, Value
 from .ranks import rank_of
 from .result_tables import words
@@ -21,6 +23,8 @@ def result_axes(rule: str, call: Call, rank: int | None) -> Axes | None:
     """The axes of a result of this rank; `domain.bounds` says how they are counted."""
     follow = _BY_NAME.get(call.name.rpartition(".")[2]) or _BY_RULE.get(rule.partition(":")[0], _unknown)
     axes = of_all(call.arguments.values() if call.owner is None else (call.owner, *call.arguments.values()))
+    if axes and rank == 1 and rule.partition(":")[0] in ("flat", "reshape"):
+        return FIRST  # `tf.reshape(x, [-1])`: there is no other
     found = None if axes is None else follow(call, axes)
     return found if found is None else counted(found, rank)
 
@@ -49,6 +53,35 @@ def is_laid_behind(call: Call, axes: Axes | None) -> bool:
         return False
     named = numbers_of(call.get("axis") or Static(0))
     return named is not None and axes <= {*named}
+
+
+def extended(call: Call, axes: Axes) -> int:
+    """Whether a call makes one of these axes of its argument longer: 1, else 0."""
+    along = _EXTENDING.get(call.name.rpartition(".")[2])
+    return int(along is not None and along(call, counted(axes, rank_of(_subject(call)))))
+
+
+def _of_several(call: Call, axes: Axes) -> bool:
+    parts = call.get("values", "arrays", "xs", "*0")
+    several = not (isinstance(parts, Sequence) and parts.items is not None and len(parts.items) == 1)
+    return several and _names_one(call.get("axis", "*1"), axes)
+
+
+def _repeats_one(call: Call, axes: Axes) -> bool:
+    return call.get("repeats") != Static(1) and _names_one(call.get("axis", "*2"), axes)
+
+
+def _names_one(axis: Value | None, axes: Axes) -> bool:
+    named = (0,) if axis in (None, NONE) else numbers_of(axis)
+    return named is not None and not axes.isdisjoint(named)
+
+
+def _by_entries(parameters: tuple[str, ...], unchanged: tuple[Value, ...], call: Call, axes: Axes) -> bool:
+    """Of what has an entry for each axis; `unchanged`: those that leave an axis as long as it is."""
+    entries = as_list(call.get(*parameters) or NONE)
+    if not isinstance(entries, Sequence) or entries.items is None:
+        return False
+    return any(axis < len(entries.items) and entries.items[axis] not in unchanged for axis in axes if axis >= 0)
 
 
 def _unknown(call: Call, axes: Axes) -> Axes | None:
@@ -145,6 +178,14 @@ def _subject(call: Call) -> Value | None:
     return call.owner if call.owner is not None else next(iter(call.arguments.values()), None)
 
 
+_NO_PADDING: Final = (Static([0, 0]), Sequence("list", (Static(0), Static(0))), Sequence("tuple", (Static(0),) * 2))
+_EXTENDING: Final[Mapping[str, Callable[[Call, Axes], bool]]] = {
+    "concat": _of_several,
+    "concatenate": _of_several,
+    "pad": partial(_by_entries, ("paddings", "pad_width", "*1"), _NO_PADDING),
+    "repeat": _repeats_one,
+    "tile": partial(_by_entries, ("multiples", "repeats", "*1"), (Static(1),)),
+}
 # Results of the same rank, of which the axes are not those of the argument, or are those of two.
 _MOVING: Final = words(
     "stack ensure_shape split swapaxes moveaxis rot90 take_along_axis slice einsum solve lstsq triangular_solve"

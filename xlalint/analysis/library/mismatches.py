@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from ..domain import bounds
 from ..domain.values import NONE, Array, Dict, Sequence, Static, Tensor, Value
 from .dtypes import dtype_of
 from .ranks import rank_of
+
+BOUNDS: Final = "bounds"
 
 
 def mismatch(first: Value, second: Value) -> str | None:
@@ -27,6 +32,30 @@ def mismatch(first: Value, second: Value) -> str | None:
             return next(filter(None, (mismatch(left[key], right[key]) for key in left)), None)
         case _:
             return None
+
+
+def unjoinable(first: Value, second: Value) -> str | None:
+    """Why AutoGraph or XLA cannot join the two, which are all that branches leave."""
+    return mismatch(first, second) or (BOUNDS if is_crossing(larger(first, second)) else None)
+
+
+def is_crossing(*sides: frozenset[int]) -> bool:
+    """Whether each of two branches has a larger one of the bounds."""
+    return len(frozenset[int]().union(*sides)) > 1
+
+
+def larger(first: Value, second: Value) -> frozenset[int]:
+    """Which of two values has tensors of a larger bound than the other has in their places: 1, and -1 for the second.
+    XLA joins branches only where one has all of the larger ones (measured)."""
+    match first, second:
+        case Tensor(), Tensor():
+            return frozenset(filter(None, (bounds.larger(first.bounded, second.bounded),)))
+        case Sequence(kind, tuple(left)), Sequence(other, tuple(right)) if kind == other and len(left) == len(right):
+            return frozenset[int]().union(*map(larger, left, right))
+        case Dict(left, None), Dict(right, None) if left.keys() == right.keys():
+            return frozenset[int]().union(*(larger(left[key], right[key]) for key in left))
+        case _:
+            return frozenset()
 
 
 def _differ(first: str | int | None, second: str | int | None) -> bool:

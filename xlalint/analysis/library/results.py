@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ...facts.names import known, parameters
-from ..domain.bounds import along, met_by, product_of
+from ..domain.bounds import FIRST, along, met_by, product_of, resized
 from ..domain.kinds import holds_text, leaves, options, rows_of, united
 from ..domain.origins import strength, taken
 from ..domain.values import (
@@ -34,7 +34,7 @@ from ..record import replace
 from . import datasets as pipelines
 from . import raw_ops
 from . import tokenizers as texts
-from .axes import gathered_axes, is_laid_behind, masked_axes, result_axes
+from .axes import extended, gathered_axes, is_laid_behind, masked_axes, result_axes
 from .call import Call, Content
 from .dtypes import named_dtype
 from .first_axes import first_of_bounded, remaining
@@ -340,9 +340,8 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
     here = call.here(_MADE[flag], call.name if flag == "variable" else "") if flag in _MADE else None
     match flag:
         case "chance" | "data" | "variable":
-            kept = flag == "chance" and rank_rule == "same"  # of what is shuffled, or dropped in part
-            dependence, origin, bounded = Dependence.VALUE, here, bounded if kept else None
-            carried = flag == "chance"
+            dependence, origin, carried = Dependence.VALUE, here, flag == "chance"
+            bounded = bounded if carried and rank_rule == "same" else None  # of what is shuffled
         case "bounded":
             decisive = content(call, ("mask", "condition")) if call.get("mask", "condition") is not None else inside
             if decisive.dependence >= Dependence.CAPTURED:  # a constant mask gives a static shape
@@ -393,7 +392,7 @@ def _still_bounded(rank_rule: str, call: Call, values: list[Value], rank: int | 
         return None  # a shape that is whole: how many elements there really are matters no more (measured)
     if "scatter" in call.name:
         return content(call, ("tensor", "ref", "inputs")).bounded  # the indices say where, never how much
-    if rank_rule == "gather":
+    if rank_rule == "gather" or call.name == "tf.gather_nd":
         found = content(call, ("indices", "ids")).bounded
         return found and along(found, gathered_axes(call))
     axes = result_axes(rank_rule, call, rank)
@@ -403,7 +402,7 @@ def _still_bounded(rank_rule: str, call: Call, values: list[Value], rank: int | 
     bounded = met_by(bounded, values) if meets else bounded
     if axes is None and rank_rule == "reduce" and drops_first_axis(call, values):
         return None
-    return along(bounded, axes)
+    return along(resized(bounded, extended(call, bounded.axes or FIRST)), axes)
 
 
 def call(name: str, arguments: Mapping[str, Value], location: Location) -> Value:

@@ -35,7 +35,7 @@ from ..interpreter.mapped_elements import report_map
 from ..interpreter.narrowing import truth
 from ..interpreter.replica_assignments import report_own_data
 from ..library.first_axes import of_rows
-from ..library.mismatches import mismatch
+from ..library.mismatches import BOUNDS, unjoinable
 from ..program.parameter_uses import passed_on
 from ..record import replace
 
@@ -76,8 +76,8 @@ def _cond(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
     condition = arguments.get(0, "pred")
     tensor = as_tensor(condition) if condition is not None else None
     if len(results) == 2 and tensor is not None and tensor.dependence is Dependence.VALUE:  # XLA drops one of others
-        reason = mismatch(*results)
-        if reason in ("dtype", "rank"):
+        reason = unjoinable(*results)
+        if reason in ("dtype", "rank", BOUNDS):
             interpreter.emit(frame, JoinBranches, node, name="", reason=reason, functions=True)
     decisive = None if condition is None else as_tensor(condition, Dependence.STATIC)
     return chosen_by(decisive, join_all(*results))
