@@ -251,6 +251,14 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
             why="arithmetic by name",
         ),
         Bad(
+            _program("tf.add_n([loss_of(y, outputs), *[1e-3 * loss_of(y, y + 1.0) for _ in range(2)]])"),
+            [MEAN],
+            Runs(),
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            why="a sum of several losses",
+        ),
+        Bad(
             _ALONE,
             ["tf.reduce_mean((model(x) - y) ** 2)"],
             Runs(),
@@ -319,6 +327,7 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]), batch_size=8, verbose=0)
         ),
         Good(_program("tf.sqrt(loss_of(y, outputs) + 1.0) / strategy.num_replicas_in_sync"), Runs()),
         Good(_program("tf.multiply(loss_of(y, outputs), 1.0 / strategy.num_replicas_in_sync)"), Runs()),
+        Good(_program("tf.add_n([loss_of(y, outputs), 1.0]) / strategy.num_replicas_in_sync"), Runs()),
         Good(_program("tf.sqrt(tf.reduce_sum((outputs - y) ** 2))"), Runs(), why="the root of a sum"),
         Good(_program("loss_of(y, outputs) / strategy.num_replicas_in_sync"), Runs()),
         Good(_program("loss_of(y, outputs) * (1.0 / strategy.num_replicas_in_sync)"), Runs()),

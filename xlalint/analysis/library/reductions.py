@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.kinds import leaves
 from ..domain.values import Dependence, Reduction, Static, Tensor, Value
 from .call import Call
 
@@ -18,6 +19,7 @@ _OF_MEANS: Final = frozenset(
     for name in ("abs", "exp", "log", "log1p", "negative", "pow", "power", "sqrt", "square")
 )
 _ADDING: Final = frozenset(("keras.ops.add", "keras.ops.subtract", "tf.add", "tf.subtract"))
+_ADDING_ALL: Final = "tf.add_n"
 _MULTIPLYING: Final = frozenset(("keras.ops.multiply", "tf.multiply"))
 _DIVIDING: Final = frozenset(("keras.ops.divide_no_nan", "tf.divide", "tf.math.divide_no_nan"))
 _AVERAGING: Final = (None, Static("auto"), Static("sum_over_batch_size"))
@@ -41,6 +43,8 @@ def reduction_of(call: Call, rank: int | None, dependence: Dependence) -> Reduct
         return of_mean(first)
     if call.name in _ADDING:
         return total(first, second)
+    if call.name == _ADDING_ALL:
+        return total(*leaves(call.get("inputs", "*0")))
     if call.name in _MULTIPLYING:
         return weighted(first, second)
     if call.name in _DIVIDING:
@@ -67,9 +71,9 @@ def quotient(left: Value | None, right: Value | None) -> Reduction | None:
             return None
 
 
-def total(left: Value | None, right: Value | None) -> Reduction | None:
+def total(*parts: Value | None) -> Reduction | None:
     """What a sum or a difference is: what is added to a sum or a mean leaves it one."""
-    found = _among(left, right)
+    found = _among(*parts)
     return next((it for it in found if it.mean), found[0]) if found else None
 
 
