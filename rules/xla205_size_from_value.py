@@ -19,6 +19,9 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
   `tf.slice`, crops and `tf.math.top_k` then compile, with a bounded dynamic shape: once, or once for every value if the
   size also depends on other data.
 - XLA folds sizes from `tf.shape(x)`.
+- The size of a selection (`tf.size(x[mask])`) gives most results a bounded dynamic shape. Random integers, truncated
+  normal numbers, `tf.one_hot`, `tf.linspace` and `tf.split` need a constant and fail. Once a conditional has chosen
+  such a size, XLA recompiles for every new value of what decides it.
 - A TPU strategy compiles a step by shapes alone, before any value exists. The TPU compiler (2.20) therefore treats
   every value as other compilers treat loop values: it refuses such sizes, and pads slices and selections.
 
@@ -35,7 +38,7 @@ In general: use the largest size that occurs, as a Python int, and mask everythi
 ## Not flagged
 - Python ints, `x.shape`, sizes computed from `tf.shape(x)`, `tf.sequence_mask(lengths, maxlen)`.
 - A parameter in `tf.split(x, n)`, which raises for a tensor (measured), or `[4, n]` there, unless a tensor is passed.
-- `tf.size(x[mask])` where XLA tracks the bounded size. XLA201 reports the selection.
+- `tf.size(x[mask])` where XLA tracks the bounded size, as it does up to a conditional. XLA201 reports the selection.
 - `tf.range(steps)` in a plain `tf.function` (a training loop around compiled steps), and host code.
 
 ## Fix safety
@@ -72,6 +75,7 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Slice, Tensor, Value
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
+from xlalint.analysis.library.dtypes import dtype_of
 from xlalint.facts.consumers import SIZED
 from xlalint.fixes.bounds import counted, cut_to, largest
 from xlalint.fixes.quoted import brief, one_line, replaced
@@ -256,8 +260,59 @@ def f(x, n, ids):
             inputs=("f32[2, 3]", "i32[]", "i32[3]"),
             effect=Effect.RECOMPILES,
         ),
+        Bad(
+            """
+def filled_up(indices, number):
+    missing = tf.maximum(number - tf.size(indices), 0)
+    drawn = tf.random.uniform((missing, 1), maxval=tf.size(indices), dtype=tf.int32)
+    return tf.concat([indices, tf.gather_nd(indices, drawn)], 0)
+
+class Sampler:
+    def __init__(self, number):
+        self.number = number
+
+    def selected(self, x):
+        return filled_up(tf.where(x > 0.0)[:, 0], self.number)
+
+sampler = Sampler(6)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return sampler.selected(x)
+""",
+            ["tf.random.uniform((missing, 1), maxval=tf.size(indices), dtype=tf.int32)"],
+            Fails("must be a compile-time constant"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    positive = tf.where(x > 0.0)
+    number = 4
+    if tf.size(positive) < 3:
+        number = tf.size(positive)
+    weights = tf.pad(tf.ones(number), [[0, 8 - number]])
+    return weights * tf.reduce_sum(x)
+""",
+            ["tf.pad(tf.ones(number), [[0, 8 - number]])", "tf.ones(number)"],
+            Recompiles(),
+            effect=Effect.RECOMPILES,
+        ),
     )
     good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    positive = tf.where(x > 0.0)
+    missing = 8 - tf.size(positive)
+    drawn = tf.random.uniform((missing, 1)) + tf.random.normal((missing, 1))
+    return tf.pad(tf.ones(tf.size(positive)), [[0, missing]]) + 0.0 * tf.reduce_sum(drawn)
+""",
+            Compiles(bounded=True),
+            why="XLA tracks the size of a selection",
+        ),
         Good(
             """
 def window(row):
@@ -432,7 +487,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
         for parameter in carried:
             for tensor, node in arguments_from_data(parameter, event.arguments, event.argument_nodes):
                 if tensor in self._sizes:
-                    if (consumer := SIZED.get(event.api)) is None:
+                    consumer = SIZED.get(event.api)
+                    if consumer is None or not (consumer.when == "size" or dtype_of(event.result) == "int"):
                         continue
                     what = f"`{brief(event.location.node)}` gets the size of a bounded dynamic shape and"
                     yield Draft(

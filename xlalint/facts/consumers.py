@@ -26,7 +26,8 @@ class Consumer:
     `always`; `along`: along a bounded axis; `inside`: bounded along another axis than the first; `square`: a matrix of
     which both sides are bounded; `no axis`: without that argument; `filled`: of
     a tensor of constants in the bounded shape (`tf.ones_like(m)`); `full shape`: to a shape of which every dimension is
-    given; `size`: the size of the bounded tensor is the argument that fixes the shape of the result.
+    given; `size`: the size of the bounded tensor is the argument that fixes the shape of the result; `size of
+    integers`: and the result is of integers.
     """
 
     effect: Effect
@@ -221,20 +222,57 @@ INDEXING: Final = {
 }
 
 # By the API that gets the size of a bounded tensor (`tf.size(m)`). All others that fix a shape by it follow the size.
+_CONSTANT: Final = "needs a {what} that is a compile-time constant, and does not compile"
+_SHAPE: Final = _CONSTANT.format(what="shape")
+_DEPTH: Final = _CONSTANT.format(what="depth")
 SIZED: Final = {
     "tf.eye": Consumer(Effect.DIVERGES, "size", _PADDED, "tf.eye(tf.size(m))", "tf.ones([tf.size(m)])"),
-    "tf.one_hot": Consumer(
-        Effect.FAILS,
-        "size",
-        "needs a depth that is a compile-time constant, and does not compile",
-        "tf.one_hot([0, 1], tf.size(m))",
-        "tf.one_hot([0, 1], 6)[:, :tf.size(m)]",
-    ),
-    "tf.linspace": Consumer(
-        Effect.FAILS,
-        "size",
-        "needs a number that is a compile-time constant, and does not compile",
-        "tf.linspace(0.0, 1.0, tf.size(m))",
-        "tf.range(tf.size(m))",
-    ),
+    **{
+        name: Consumer(Effect.FAILS, form, consequence, case, harmless)
+        for name, form, consequence, case, harmless in (
+            ("tf.one_hot", "size", _DEPTH, "tf.one_hot([0, 1], tf.size(m))", "tf.one_hot([0, 1], 6)[:, :tf.size(m)]"),
+            (
+                "tf.linspace",
+                "size",
+                _CONSTANT.format(what="number"),
+                "tf.linspace(0.0, 1.0, tf.size(m))",
+                "tf.range(tf.size(m))",
+            ),
+            (
+                "tf.split",
+                "size",
+                _CONSTANT.format(what="size"),
+                "tf.split(totals, [tf.size(m), 6 - tf.size(m)])[0]",
+                "totals[:tf.size(m)]",
+            ),
+            (
+                "tf.random.truncated_normal",
+                "size",
+                _SHAPE,
+                "tf.random.truncated_normal([tf.size(m)]) * 0.0",
+                "tf.random.normal([tf.size(m)]) * 0.0",
+            ),
+            (
+                "tf.random.stateless_truncated_normal",
+                "size",
+                _SHAPE,
+                "tf.random.stateless_truncated_normal([tf.size(m)], [1, 2])",
+                "tf.random.stateless_normal([tf.size(m)], [1, 2]) * 0.0",
+            ),
+            (
+                "tf.random.uniform",
+                "size of integers",
+                _SHAPE,
+                "tf.random.uniform([tf.size(m)], maxval=4, dtype=tf.int32) * 0",
+                "tf.random.uniform([tf.size(m)]) * 0.0",
+            ),
+            (
+                "tf.random.stateless_uniform",
+                "size of integers",
+                _SHAPE,
+                "tf.random.stateless_uniform([tf.size(m)], [1, 2], 0, 4, tf.int32)",
+                "tf.random.stateless_uniform([tf.size(m)], [1, 2]) * 0.0",
+            ),
+        )
+    },
 }

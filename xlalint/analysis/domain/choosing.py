@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..record import replace
 from .bounds import chosen_bound
 from .joins import join
 from .kinds import is_mixed, options
 from .origins import strongest
-from .values import Array, Dependence, OneOf, Sequence, Static, Tensor, Value
+from .values import Array, Dependence, OneOf, Origin, Sequence, Static, Tensor, Value
 
 _NUMBERS: Final = (bool, int, float)
 _DTYPES: Final = {bool: "bool", int: "int", float: "float"}
@@ -25,9 +26,10 @@ def chosen_by(condition: Tensor | None, value: Value) -> Value:
         match part:
             case Tensor():
                 mixed = is_mixed((part, decisive)) or part.mixed
+                origin = strongest((part, decisive)).origin or part.origin or decisive.origin
                 return part.with_(
                     dependence=max(part.dependence, least),
-                    origin=strongest((part, decisive)).origin or part.origin or decisive.origin,
+                    origin=_of_no_shape(origin) if least is Dependence.VALUE else origin,
                     carried=part.carried or carried,
                     mixed=(part.carried or carried) and mixed,
                 )
@@ -56,6 +58,11 @@ def chosen_where_they_differ(condition: Tensor, first: Value, second: Value) -> 
     if isinstance(joined, OneOf):  # a number beside a tensor
         joined = next(option for option in options(joined) if isinstance(option, Tensor))
     return chosen_by(condition, joined)
+
+
+def _of_no_shape(origin: Origin | None) -> Origin | None:
+    """The origin of a number that may have counted a selection: XLA does not follow a bound through a conditional."""
+    return origin if origin is None or origin.axes is None else replace(origin, axes=None)
 
 
 def _is_number(value: Value) -> bool:
