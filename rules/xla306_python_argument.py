@@ -51,6 +51,7 @@ from xlalint.syntax import nodes as cst
 from ._feeds import FEW
 from ._parts import numbers_in
 
+ONCE_COMPILED = ", once this step is compiled"
 KINDS = {
     "counter": "a Python number that changes from call to call",
     "drawn": "a Python number drawn at random for each call",
@@ -68,6 +69,21 @@ DOUBLE = """
 @tf.function(jit_compile=True)
 def double(i):
     return tf.cast(i, tf.float32) * 2.0
+"""
+_TRAINED = """
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(3)])
+slow, fast = tf.keras.optimizers.SGD(0.01), tf.keras.optimizers.SGD(0.1)
+log = []
+"""
+_LOOP = """
+def train(dataset):
+    number = 0
+    for epoch in range(2):
+        for x in dataset:
+            step(x, number)
+            number += 1
+
+train(tf.data.Dataset.from_tensor_slices(tf.ones([4, 3])).batch(2, drop_remainder=True))
 """
 
 
@@ -116,6 +132,25 @@ for _ in range(4):
             ["float(rate)"],
             Runs(4),
             help="rate",
+        ),
+        Bad(
+            f"""{_TRAINED}
+def step(x, number):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - x) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    if number <= 2:
+        slow.apply_gradients(zip(gradients, model.trainable_variables))
+    else:
+        fast.apply_gradients(zip(gradients, model.trainable_variables))
+    return loss
+{_LOOP}""",
+            ["number"],
+            Runs(),
+            why="a step that runs line by line, which a target has compiled",
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+            target="tpu",
         ),
         Bad(
             f"{STEP}\ntried = {{i: step(tf.ones([3]), i) for i in range(4)}}\n",
@@ -311,6 +346,20 @@ for i in range(4):
     )
     good = (
         Good(
+            f"""{_TRAINED}
+def step(x, number):
+    if number == 0:
+        print(x.shape)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - x) ** 2)
+    slow.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    log.append((number, float(loss)))
+{_LOOP}""",
+            Runs(),
+            why="the number is for the log around the step",
+            target="tpu",
+        ),
+        Good(
             """
 import json
 import numpy as np
@@ -476,7 +525,7 @@ for i in range(4):
                 if whole is not value and node in event.nodes:
                     what, instead = f"`{brief(node)}` holds {KINDS[variation.kind]}", "put tensors into it"
                 yield Draft(
-                    f"{what} and part of the trace: XLA compiles {times}",
+                    f"{what} and part of the trace{ONCE_COMPILED * event.context.eager}: XLA compiles {times}",
                     Effect.RECOMPILES,
                     NOT_STATIC if event.context.is_for_jax else instead,
                     location=event.location.at(node),
@@ -491,6 +540,8 @@ def _said(event: FeedCompiled, node: cst.CSTNode, kind: str) -> tuple[str, str]:
     """What a message says of an argument, and what to write instead of it. What `*args` or `**kwargs` brings has no
     name of its own at the call."""
     call = event.location.node
+    if event.context.eager:
+        return f"`{brief(node)}` is {kind}", "pass a tensor: `tf.constant(..)`"
     for arg in call.args if isinstance(call, cst.Call) else ():
         if (arg.star and arg.value is node) or (arg.star == "**" and node is call):
             held = brief(arg.value)

@@ -18,6 +18,7 @@ from ..domain.values import (
     FunctionValue,
     Origin,
     Sequence,
+    Static,
     Tensor,
     Unknown,
     Value,
@@ -77,6 +78,7 @@ def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Cont
     _enter_step(interpreter, frame)
     step = _of_line_by_line(frame)
     report_feed(interpreter, frame, step, _read(interpreter, frame, node.body), node.items[0], node)
+    report_feed(interpreter, frame, step, _decisive_numbers(frame, node), node.items[0], (node, "numbers"), traced=True)
     return step if context.kind is ContextKind.HOST else context
 
 
@@ -222,6 +224,25 @@ def _read(interpreter: Interpreter, frame: Frame, body: cst.BaseSuite) -> Iterat
             case cst.Name(value=name) if name in known and name not in seen and id(node) not in written:
                 seen.add(name)
                 yield known[name], node
+
+
+def _decisive_numbers(frame: Frame, node: cst.With) -> Iterator[tuple[Value, cst.CSTNode]]:
+    """The Python numbers that a function is passed and takes its step by: what the tape records reads them, or a
+    condition on an optimizer's step. The others are for what stands around it, as a log."""
+    function = frame.function
+    if function is None or not isinstance(function.node, cst.FunctionDef):
+        return
+    read = {part.value for part in cst.within(node.body) if isinstance(part, cst.Name)}
+    for part in cst.within(function.node.body):
+        if isinstance(part, cst.If) and any(
+            isinstance(inner, cst.Attribute) and inner.attr.value in OPTIMIZES for inner in cst.within(part)
+        ):
+            read.update(inner.value for inner in cst.within(part.test) if isinstance(inner, cst.Name))
+    parameters = function.node.params
+    for parameter in (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params):
+        value = frame.summary.given.get(parameter.name.value)
+        if isinstance(value, Static) and parameter.name.value in read:
+            yield value, parameter.name
 
 
 def _takes_piece(node: cst.Subscript, bound: set[str]) -> bool:
