@@ -79,7 +79,20 @@ from xlalint.analysis.library.dtypes import dtype_of
 from xlalint.facts.consumers import SIZED
 from xlalint.fixes.bounds import counted, cut_to, largest
 from xlalint.fixes.quoted import brief, one_line, replaced
-from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
+from xlalint.linter.rule import (
+    Bad,
+    Compiles,
+    Draft,
+    Effect,
+    Fails,
+    Good,
+    Recompiles,
+    Rule,
+    Runs,
+    Safety,
+    Severity,
+    origin_note,
+)
 from xlalint.syntax import nodes as cst
 
 from ._followed import Followed, followed, names, on_tpu
@@ -99,6 +112,23 @@ REWRITES: Final[Mapping[str, str]] = {
     "tf.math.confusion_matrix": "tf.math.confusion_matrix({labels}, {predictions}, num_classes=NUMBER_OF_CLASSES)",
     "tf.sequence_mask": "tf.sequence_mask({lengths}, maxlen=MAXIMUM)",
 }
+
+
+def _trained(noise: str, number: str) -> str:
+    return f"""
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(3)])
+optimizer = tf.keras.optimizers.SGD(0.01)
+
+def step(x, number):
+    noise = {noise}
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(noise) - x) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+for x in tf.data.Dataset.from_tensor_slices(tf.ones([4, 3])).batch(2, drop_remainder=True):
+    step(x, {number})
+"""
 
 
 class SizeFromValue(Rule):
@@ -299,8 +329,42 @@ def f(x):
             Recompiles(),
             effect=Effect.RECOMPILES,
         ),
+        Bad(
+            _trained("tf.random.normal([number, 3])", "tf.shape(x)[0]"),
+            ["tf.random.normal([number, 3])"],
+            Runs(),
+            why="a step that runs line by line, which a target has compiled",
+            effect=Effect.FAILS,
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
     )
     good = (
+        Good(_trained("tf.random.normal([number, 3])", "x.shape[0]"), Runs(), target="tpu"),
+        Good(
+            _trained("tf.random.normal(tf.shape(x)) * tf.cast(number, tf.float32)", "tf.shape(x)[0]"),
+            Runs(),
+            why="the number is no size",
+            target="tpu",
+        ),
+        Good(
+            """
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(3)])
+
+def train(dataset, number):
+    seed = tf.random.normal([number, 3])
+    for x in dataset:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x) - x) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+    return model(seed)
+
+train(tf.data.Dataset.from_tensors(tf.ones([4, 3])), tf.shape(tf.ones([4, 3]))[0])
+""",
+            Runs(),
+            why="host code around the steps",
+            target="tpu",
+        ),
         Good(
             """
 @tf.function(jit_compile=True)

@@ -24,6 +24,7 @@ from ..domain.values import (
     Value,
 )
 from ..files.unit import Location
+from ..library.api import size_parameters
 from ..library.optimizers import OPTIMIZES
 from ..record import replace
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
@@ -139,10 +140,19 @@ def report_in_step(interpreter: Interpreter, frame: Frame, node: cst.Call, /, *,
     would compile it with the step."""
     around = frame.context
     judged = interpreter.options.target is not None and not around.pipeline and not frame.module.is_test
-    if judged and around.kind is ContextKind.HOST and api.startswith(f"{_TAPE}."):
+    of_step = api.startswith(f"{_TAPE}.") or _is_sized_by_input(frame, api, content["arguments"])
+    if judged and around.kind is ContextKind.HOST and of_step:
         frame.context = _of_line_by_line(frame)
     interpreter.emit(frame, ApiCall, node, api=api, **content)
     frame.context = around
+
+
+def _is_sized_by_input(frame: Frame, name: str, arguments: Mapping[str, Value]) -> bool:
+    """Whether a call in the function of a step makes something as large as a tensor says that the step is passed."""
+    if not frame.step_inputs:
+        return False
+    sizes = (arguments[parameter] for parameter in size_parameters(name) if parameter in arguments)
+    return any(isinstance(leaf, Tensor) and leaf.origin in frame.step_inputs for size in sizes for leaf in leaves(size))
 
 
 def report_minimizing(interpreter: Interpreter, frame: Frame, loss: Value | None, node: cst.Call) -> None:
@@ -173,15 +183,31 @@ def _is_own_step(frame: Frame) -> bool:
 
 
 def begin_step(interpreter: Interpreter, frame: Frame, body: cst.BaseSuite) -> None:
-    """What stands before the tape of a plain `tf.function` is compiled with what the tape records."""
+    """What stands before the tape of a plain `tf.function` is compiled with what the tape records; of what runs line by
+    line, that holds for what the step is made of."""
     context = frame.context
-    if interpreter.options.target is None or context.kind is not ContextKind.GRAPH or context.pipeline:
+    if interpreter.options.target is None or context.pipeline or frame.module.is_test:
         return
-    if frame.module.is_test or "GradientTape" not in frame.unit.text:
+    if context.kind not in (ContextKind.GRAPH, ContextKind.HOST) or "GradientTape" not in frame.unit.text:
         return
     calls = (item.item for line in body.body if isinstance(line, cst.With) for item in line.items)
-    if any(isinstance(call, cst.Call) and interpreter.evaluate(frame, call.func) == _TAPE_MAKER for call in calls):
+    if not any(isinstance(call, cst.Call) and interpreter.evaluate(frame, call.func) == _TAPE_MAKER for call in calls):
+        return
+    if context.kind is ContextKind.GRAPH:
         frame.context = _of_graph(context)
+    else:
+        _take_in(frame)
+
+
+def _take_in(frame: Frame) -> None:
+    """Have the tensors of shapes that a step is passed be inputs: no compiler knows from where they come."""
+    frame.step_inputs = set()
+    for name, value in (frame.env or {}).items():
+        if isinstance(value, Tensor) and value.dependence is Dependence.SHAPE and frame.function is not None:
+            origin = Origin(frame.function.label, f"the step is passed `{name}`")
+            frame.step_inputs.add(origin)
+            assert frame.env is not None
+            frame.env[name] = value.with_(dependence=Dependence.VALUE, origin=origin)
 
 
 def _of_graph(context: Context) -> Context:

@@ -323,6 +323,7 @@ class Frame(Struct, eq=False):
     undefined: set[str] = field(default_factory=set)
     asked: set[Location] = field(default_factory=set)  # where shapes become bounded whose dimensions are asked for None
     inputs: frozenset[str] = frozenset()  # parameters that a compiled function makes tensors of
+    step_inputs: set[Origin] = field(default_factory=set)  # of what a step that runs line by line is passed
     entered: bool = False  # what is compiled begins here, or a step of a strategy
     returns: list[Value] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
