@@ -519,7 +519,7 @@ def _outcome(event: BranchOn, tensor: Tensor) -> tuple[Effect, str] | None:
     if isinstance(event.statement, cst.If) and _raises(event.statement):
         return Effect.FAILS, "tracing runs both branches, so the `raise` always happens"
     if tensor.dependence is Dependence.VALUE:
-        return Effect.NAMED, f"this compiles only because AutoGraph converts it to an XLA conditional; {KERAS_3}"
+        return Effect.NAMED, f"this can compile only because AutoGraph converts it to an XLA conditional; {KERAS_3}"
     return None
 
 
