@@ -67,39 +67,8 @@ from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule,
 from xlalint.syntax import nodes as cst
 
 from ._jax import MISMATCH, fails
-
-REASONS = {
-    "one branch only": "only one branch assigns `{name}`, so tracing fails",
-    "no return": "one branch returns and the other does not, so tracing fails",
-    "dtype": "`{name}` has a different dtype in each branch, so tracing fails",
-    "structure": "`{name}` has a different structure in each branch, so tracing fails",
-    "rank": "`{name}` has a different rank in each branch, and XLA refuses to join them",
-    BOUNDS: "`{name}` has a larger bound in one branch, another tensor in the other, and XLA refuses to join them",
-}
-# Of a branch that sizes decide.
-OF_SIZES = (
-    "branches of a conditional on a tensor: `{name}` has another size in one, so XLA gives it a bounded dynamic shape, "
-    "and its gradient the size of the bound"
-)
-HELPS = {
-    "sizes": "test the sizes that Python knows: `x.shape[0]`",
-    "one branch only": "give `{name}` a value of the same dtype and shape before the `if`",
-    "no return": "return the same kind of value from both branches",
-    "dtype": "cast `{name}` to one dtype in both branches",
-    "structure": "give `{name}` the same structure in both branches",
-    "rank": "give `{name}` the same shape in both branches",
-    BOUNDS: "give what both branches leave one static shape, and carry a mask",
-}
-
-# Of what functions give: the message, and what helps.
-OF_FUNCTIONS = {
-    "dtype": ("tensors of different dtypes, so tracing fails", "cast both to one dtype"),
-    "rank": ("tensors of different ranks, and XLA refuses to join them", "give both the same shape"),
-    BOUNDS: (
-        "tensors of which each has a larger bound once, and XLA refuses to join them",
-        "give both one static shape, and carry a mask",
-    ),
-}
+from ._programs import NESTED_BOUNDS
+from ._unjoinable import HELPS, OF_FUNCTIONS, OF_SIZES, REASONS
 
 
 class UnjoinableBranches(Rule):
@@ -393,24 +362,7 @@ def f(x):
             why="each block goes on to a `return`",
         ),
         Good(
-            """
-@tf.function(jit_compile=True)
-def f(x):
-    kept, dropped = tf.boolean_mask(x, x > 0.0), tf.boolean_mask(x, x <= 0.0)
-    if tf.reduce_sum(x) > 0.0:
-        kept = tf.concat([kept, kept], 0)
-        dropped = tf.pad(dropped, [[0, 2]])
-    if tf.reduce_max(x) > 0.0:
-        kept, dropped = kept[:2], tf.random.shuffle(tf.cast(dropped, tf.int32))
-    else:
-        dropped = tf.cast(dropped, tf.int32)
-    if tf.reduce_min(x) > 0.0:
-        kept = tf.concat([kept, kept], 0)
-        unused = dropped[:1]
-    else:
-        unused = dropped
-    return tf.reduce_sum(kept) + tf.cast(tf.reduce_sum(dropped), tf.float32)
-""",
+            NESTED_BOUNDS,
             Compiles(bounded=True),
             why="one branch has all of the larger bounds, of what is used later",
         ),

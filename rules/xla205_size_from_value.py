@@ -65,20 +65,18 @@ Everything else is shown only: the largest size is not in the code, and the resu
 - https://github.com/tensorflow/tensorflow/issues/54479
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Final
 
 from xlalint.analysis.domain.kinds import as_tensor
-from xlalint.analysis.domain.values import Slice, Tensor, Value
+from xlalint.analysis.domain.values import Slice, Value
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
 from xlalint.analysis.library.dtypes import dtype_of
 from xlalint.facts.consumers import SIZED
 from xlalint.fixes.bounds import counted, cut_to, largest
-from xlalint.fixes.quoted import brief, one_line, replaced
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import (
     Bad,
     Compiles,
@@ -97,38 +95,10 @@ from xlalint.syntax import nodes as cst
 
 from ._followed import Followed, followed, names, on_tpu
 from ._jax import SLICE, fails, passed
-from ._shapes import NOT_FOLDED, BoundedSizes, arguments_from_data, length_from, outcome
+from ._programs import CHOSEN_SIZE, RESAMPLED, SIZE_AROUND_STEPS, SIZE_WHERE_ASKED, TRACKED_SIZE, sized_step
+from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
+from ._sizes import as_mask, at_the_largest, sized_draft
 from ._traced import traced_bounds, traced_sizes
-
-REASONS: Final[Mapping[Effect, str]] = {
-    Effect.RECOMPILES: "XLA recompiles for every new value",
-    Effect.FAILS: f"{NOT_FOLDED}, and it must be a compile-time constant",
-    Effect.NAMED: f"{NOT_FOLDED}, so the shape is bounded and dynamic",
-}
-# Calls that have a form of their own at a static size.
-REWRITES: Final[Mapping[str, str]] = {
-    "keras.ops.bincount": "tf.reduce_sum(tf.one_hot({x}, NUMBER_OF_VALUES), axis=0)",
-    "tf.math.bincount": "tf.math.unsorted_segment_sum(tf.ones_like({arr}), {arr}, NUMBER_OF_VALUES)",
-    "tf.math.confusion_matrix": "tf.math.confusion_matrix({labels}, {predictions}, num_classes=NUMBER_OF_CLASSES)",
-    "tf.sequence_mask": "tf.sequence_mask({lengths}, maxlen=MAXIMUM)",
-}
-
-
-def _trained(noise: str, number: str) -> str:
-    return f"""
-model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(3)])
-optimizer = tf.keras.optimizers.SGD(0.01)
-
-def step(x, number):
-    noise = {noise}
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((model(noise) - x) ** 2)
-    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
-    return loss
-
-for x in tf.data.Dataset.from_tensor_slices(tf.ones([4, 3])).batch(2, drop_remainder=True):
-    step(x, {number})
-"""
 
 
 class SizeFromValue(Rule):
@@ -291,46 +261,19 @@ def f(x, n, ids):
             effect=Effect.RECOMPILES,
         ),
         Bad(
-            """
-def filled_up(indices, number):
-    missing = tf.maximum(number - tf.size(indices), 0)
-    drawn = tf.random.uniform((missing, 1), maxval=tf.size(indices), dtype=tf.int32)
-    return tf.concat([indices, tf.gather_nd(indices, drawn)], 0)
-
-class Sampler:
-    def __init__(self, number):
-        self.number = number
-
-    def selected(self, x):
-        return filled_up(tf.where(x > 0.0)[:, 0], self.number)
-
-sampler = Sampler(6)
-
-@tf.function(jit_compile=True)
-def f(x):
-    return sampler.selected(x)
-""",
+            RESAMPLED,
             ["tf.random.uniform((missing, 1), maxval=tf.size(indices), dtype=tf.int32)"],
             Fails("must be a compile-time constant"),
             effect=Effect.FAILS,
         ),
         Bad(
-            """
-@tf.function(jit_compile=True)
-def f(x):
-    positive = tf.where(x > 0.0)
-    number = 4
-    if tf.size(positive) < 3:
-        number = tf.size(positive)
-    weights = tf.pad(tf.ones(number), [[0, 8 - number]])
-    return weights * tf.reduce_sum(x)
-""",
+            CHOSEN_SIZE,
             ["tf.pad(tf.ones(number), [[0, 8 - number]])", "tf.ones(number)"],
             Recompiles(),
             effect=Effect.RECOMPILES,
         ),
         Bad(
-            _trained("tf.random.normal([number, 3])", "tf.shape(x)[0]"),
+            sized_step("tf.random.normal([number, 3])", "tf.shape(x)[0]"),
             ["tf.random.normal([number, 3])"],
             Runs(),
             why="a step that runs line by line, which a target has compiled",
@@ -340,40 +283,21 @@ def f(x):
         ),
     )
     good = (
-        Good(_trained("tf.random.normal([number, 3])", "x.shape[0]"), Runs(), target="tpu"),
+        Good(sized_step("tf.random.normal([number, 3])", "x.shape[0]"), Runs(), target="tpu"),
         Good(
-            _trained("tf.random.normal(tf.shape(x)) * tf.cast(number, tf.float32)", "tf.shape(x)[0]"),
+            sized_step("tf.random.normal(tf.shape(x)) * tf.cast(number, tf.float32)", "tf.shape(x)[0]"),
             Runs(),
             why="the number is no size",
             target="tpu",
         ),
         Good(
-            """
-model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(3)])
-
-def train(dataset, number):
-    seed = tf.random.normal([number, 3])
-    for x in dataset:
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean((model(x) - x) ** 2)
-        gradients = tape.gradient(loss, model.trainable_variables)
-    return model(seed)
-
-train(tf.data.Dataset.from_tensors(tf.ones([4, 3])), tf.shape(tf.ones([4, 3]))[0])
-""",
+            SIZE_AROUND_STEPS,
             Runs(),
             why="host code around the steps",
             target="tpu",
         ),
         Good(
-            """
-@tf.function(jit_compile=True)
-def f(x):
-    positive = tf.where(x > 0.0)
-    missing = 8 - tf.size(positive)
-    drawn = tf.random.uniform((missing, 1)) + tf.random.normal((missing, 1))
-    return tf.pad(tf.ones(tf.size(positive)), [[0, missing]]) + 0.0 * tf.reduce_sum(drawn)
-""",
+            TRACKED_SIZE,
             Compiles(bounded=True),
             why="XLA tracks the size of a selection",
         ),
@@ -459,21 +383,7 @@ def f(x):
             why="XLA folds what shapes alone decide",
         ),
         Good(
-            """
-class L(tf.keras.layers.Layer):
-    def __init__(self, compress=False):
-        super().__init__()
-        self.compress = compress
-
-    def call(self, x):
-        y = x
-        if self.compress:
-            y = tf.boolean_mask(x, x > 0.0)
-        y *= 2.0
-        if self.compress:
-            y = tf.scatter_nd(tf.where(x > 0.0), y, tf.shape(x))
-        return tf.one_hot(tf.argmax(y), tf.shape(y)[0])
-""",
+            SIZE_WHERE_ASKED,
             why="the flag that takes elements away is the one that brings them back",
         ),
         Good(
@@ -539,8 +449,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                     carried = Effect.FAILS if stride is not None else Effect.NAMED
                     effect = outcome(tensor, carried)
                     if effect is not None and tensor not in self._sizes:
-                        help = None if stride is not None else _where(node, syntax, axis)
-                        draft = _draft(event, tensor, effect, f"the length of `{brief(node)}`", help)
+                        help = None if stride is not None else as_mask(node, syntax, axis)
+                        draft = sized_draft(event, tensor, effect, f"the length of `{brief(node)}`", help)
                         rewrite = partial(cut_to, event) if effect is Effect.RECOMPILES else None
                         jax = fails(f"the length of `{brief(node)}` depends on data", SLICE)
                         yield replace(draft, on_tpu=on_tpu(carried), rewrite=rewrite, jax=jax)
@@ -562,7 +472,7 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                 effect = outcome(tensor, carried[parameter])
                 if effect is not None:
                     what = f"`{brief(node)}` in `{brief(event.location.node)}`"
-                    draft = _draft(event, tensor, effect, what, _static(event, node))
+                    draft = sized_draft(event, tensor, effect, what, at_the_largest(event, node))
                     rewrite = partial(largest, event, parameter, node)
                     jax = passed(event.api, parameter, f"{what} depends on data and decides a shape")
                     yield replace(draft, on_tpu=on_tpu(carried[parameter]), rewrite=rewrite, jax=jax)
@@ -577,43 +487,8 @@ def _contents(event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
             effect = Effect.FAILS if tensor.bounded is not None else outcome(tensor, one.carried)
             if effect is not None:
                 what = f"the content of `{brief(node)}`"
-                draft = _draft(event, tensor, effect, what, _static(event, node))
+                draft = sized_draft(event, tensor, effect, what, at_the_largest(event, node))
                 rewrite = partial(counted, event, one.parameter, node)
                 jax = passed(event.api, one.parameter, f"{what} depends on data and decides a shape")
                 yield replace(draft, rewrite=rewrite, on_tpu=on_tpu(one.carried), jax=jax)
                 return
-
-
-def _draft(event: ApiCall | IndexWith, tensor: Tensor, effect: Effect, what: str, help: str | None) -> Draft:
-    if tensor.bounded is not None:
-        reason = "a bounded dynamic shape is not a compile-time constant"
-    else:
-        reason = REASONS[effect]
-    return Draft(
-        f"{what} depends on data and decides a shape: {reason}", effect, help, notes=origin_note(tensor.origin, event)
-    )
-
-
-def _where(node: cst.Subscript, syntax: cst.Slice, axis: int) -> str | None:
-    """A slice from the beginning or to the end of the first axis, as a mask."""
-    match syntax:
-        case cst.Slice(lower=None, upper=cst.BaseExpression() as bound) if axis == 0:
-            sign = "<"
-        case cst.Slice(lower=cst.BaseExpression() as bound, upper=None) if axis == 0:
-            sign = ">="
-        case _:
-            return None
-    x = one_line(node.value)
-    selected = f"tf.range({x}.shape[0]) {sign} {one_line(bound)}"
-    return f"tf.where({selected}, {x}, tf.zeros_like({x}))  # for one dimension"
-
-
-def _static(event: ApiCall, size: cst.BaseExpression) -> str:
-    """The call at the largest size that occurs, and the mask of what is valid."""
-    nodes = {name: one_line(node) for name, node in event.argument_nodes.items()}
-    if event.api in REWRITES and "maxlen" not in nodes:
-        return REWRITES[event.api].format_map(defaultdict(lambda: "..", nodes))
-    return (
-        f"{replaced(event.node, {size: 'MAXIMUM'})}  # a Python int, the largest that occurs\n"
-        f"valid = tf.range(MAXIMUM) < {one_line(size)}"
-    )

@@ -46,19 +46,13 @@ from collections.abc import Iterator
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, OnJax, Rule, Runs, Severity
-from xlalint.syntax import nodes as cst
 
 from ._feeds import FEW
 from ._parts import numbers_in
+from ._programs import LOGGED_STEP, NUMBERED_STEP
+from ._python_numbers import KINDS, said_of
 
 ONCE_COMPILED = ", once this step is compiled"
-KINDS = {
-    "counter": "a Python number that changes from call to call",
-    "drawn": "a Python number drawn at random for each call",
-    "filled": "the length of a list that grows",
-    "grown": "the length of a list that grows",
-    "number": "a Python number read from data",
-}
 NOT_STATIC = "leave it out of the static arguments, where no shape or `if` needs it"
 STEP = """
 @tf.function(jit_compile=True)
@@ -69,21 +63,6 @@ DOUBLE = """
 @tf.function(jit_compile=True)
 def double(i):
     return tf.cast(i, tf.float32) * 2.0
-"""
-_TRAINED = """
-model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(3)])
-slow, fast = tf.keras.optimizers.SGD(0.01), tf.keras.optimizers.SGD(0.1)
-log = []
-"""
-_LOOP = """
-def train(dataset):
-    number = 0
-    for epoch in range(2):
-        for x in dataset:
-            step(x, number)
-            number += 1
-
-train(tf.data.Dataset.from_tensor_slices(tf.ones([4, 3])).batch(2, drop_remainder=True))
 """
 
 
@@ -134,17 +113,7 @@ for _ in range(4):
             help="rate",
         ),
         Bad(
-            f"""{_TRAINED}
-def step(x, number):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((model(x) - x) ** 2)
-    gradients = tape.gradient(loss, model.trainable_variables)
-    if number <= 2:
-        slow.apply_gradients(zip(gradients, model.trainable_variables))
-    else:
-        fast.apply_gradients(zip(gradients, model.trainable_variables))
-    return loss
-{_LOOP}""",
+            NUMBERED_STEP,
             ["number"],
             Runs(),
             why="a step that runs line by line, which a target has compiled",
@@ -346,15 +315,7 @@ for i in range(4):
     )
     good = (
         Good(
-            f"""{_TRAINED}
-def step(x, number):
-    if number == 0:
-        print(x.shape)
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((model(x) - x) ** 2)
-    slow.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
-    log.append((number, float(loss)))
-{_LOOP}""",
+            LOGGED_STEP,
             Runs(),
             why="the number is for the log around the step",
             target="tpu",
@@ -521,7 +482,7 @@ for i in range(4):
             for variation in (each for each in value.varies if each.kind in KINDS):
                 few = variation.shapes is not None and variation.shapes <= FEW
                 times = f"{variation.shapes} times" if variation.shapes else "once for each value"
-                what, instead = _said(event, node, KINDS[variation.kind])
+                what, instead = said_of(event, node, KINDS[variation.kind])
                 if whole is not value and node in event.nodes:
                     what, instead = f"`{brief(node)}` holds {KINDS[variation.kind]}", "put tensors into it"
                 yield Draft(
@@ -534,18 +495,3 @@ for i in range(4):
                     jax=OnJax(Effect.RECOMPILES, f"{what} and a static argument", f"`jax.jit` compiles {times}"),
                 )
                 break
-
-
-def _said(event: FeedCompiled, node: cst.CSTNode, kind: str) -> tuple[str, str]:
-    """What a message says of an argument, and what to write instead of it. What `*args` or `**kwargs` brings has no
-    name of its own at the call."""
-    call = event.location.node
-    if event.context.eager:
-        return f"`{brief(node)}` is {kind}", "pass a tensor: `tf.constant(..)`"
-    for arg in call.args if isinstance(call, cst.Call) else ():
-        if (arg.star and arg.value is node) or (arg.star == "**" and node is call):
-            held = brief(arg.value)
-            return f"`{held}` passes {kind}", f"tf.constant(..), where `{held}` is given the number"
-    if node is call:
-        return f"`{brief(node)}` passes {kind}", "pass tensors, such as the elements of `tf.range(..)`"
-    return f"`{brief(node)}` is {kind}", f"tf.constant({brief(node)})"

@@ -1,0 +1,142 @@
+"""Longer programs of the examples of rules."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_TRAINED: Final = """
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(3)])
+slow, fast = tf.keras.optimizers.SGD(0.01), tf.keras.optimizers.SGD(0.1)
+log = []
+"""
+_LOOP: Final = """
+def train(dataset):
+    number = 0
+    for epoch in range(2):
+        for x in dataset:
+            step(x, number)
+            number += 1
+
+train(tf.data.Dataset.from_tensor_slices(tf.ones([4, 3])).batch(2, drop_remainder=True))
+"""
+SIZE_AROUND_STEPS: Final = """
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(3)])
+
+def train(dataset, number):
+    seed = tf.random.normal([number, 3])
+    for x in dataset:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x) - x) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+    return model(seed)
+
+train(tf.data.Dataset.from_tensors(tf.ones([4, 3])), tf.shape(tf.ones([4, 3]))[0])
+"""
+RESAMPLED: Final = """
+def filled_up(indices, number):
+    missing = tf.maximum(number - tf.size(indices), 0)
+    drawn = tf.random.uniform((missing, 1), maxval=tf.size(indices), dtype=tf.int32)
+    return tf.concat([indices, tf.gather_nd(indices, drawn)], 0)
+
+class Sampler:
+    def __init__(self, number):
+        self.number = number
+
+    def selected(self, x):
+        return filled_up(tf.where(x > 0.0)[:, 0], self.number)
+
+sampler = Sampler(6)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return sampler.selected(x)
+"""
+CHOSEN_SIZE: Final = """
+@tf.function(jit_compile=True)
+def f(x):
+    positive = tf.where(x > 0.0)
+    number = 4
+    if tf.size(positive) < 3:
+        number = tf.size(positive)
+    weights = tf.pad(tf.ones(number), [[0, 8 - number]])
+    return weights * tf.reduce_sum(x)
+"""
+TRACKED_SIZE: Final = """
+@tf.function(jit_compile=True)
+def f(x):
+    positive = tf.where(x > 0.0)
+    missing = 8 - tf.size(positive)
+    drawn = tf.random.uniform((missing, 1)) + tf.random.normal((missing, 1))
+    return tf.pad(tf.ones(tf.size(positive)), [[0, missing]]) + 0.0 * tf.reduce_sum(drawn)
+"""
+NUMBERED_STEP: Final = f"""{_TRAINED}
+def step(x, number):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - x) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    if number <= 2:
+        slow.apply_gradients(zip(gradients, model.trainable_variables))
+    else:
+        fast.apply_gradients(zip(gradients, model.trainable_variables))
+    return loss
+{_LOOP}"""
+LOGGED_STEP: Final = f"""{_TRAINED}
+def step(x, number):
+    if number == 0:
+        print(x.shape)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - x) ** 2)
+    slow.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    log.append((number, float(loss)))
+{_LOOP}"""
+NESTED_BOUNDS: Final = """
+@tf.function(jit_compile=True)
+def f(x):
+    kept, dropped = tf.boolean_mask(x, x > 0.0), tf.boolean_mask(x, x <= 0.0)
+    if tf.reduce_sum(x) > 0.0:
+        kept = tf.concat([kept, kept], 0)
+        dropped = tf.pad(dropped, [[0, 2]])
+    if tf.reduce_max(x) > 0.0:
+        kept, dropped = kept[:2], tf.random.shuffle(tf.cast(dropped, tf.int32))
+    else:
+        dropped = tf.cast(dropped, tf.int32)
+    if tf.reduce_min(x) > 0.0:
+        kept = tf.concat([kept, kept], 0)
+        unused = dropped[:1]
+    else:
+        unused = dropped
+    return tf.reduce_sum(kept) + tf.cast(tf.reduce_sum(dropped), tf.float32)
+"""
+SIZE_WHERE_ASKED: Final = """
+class L(tf.keras.layers.Layer):
+    def __init__(self, compress=False):
+        super().__init__()
+        self.compress = compress
+
+    def call(self, x):
+        y = x
+        if self.compress:
+            y = tf.boolean_mask(x, x > 0.0)
+        y *= 2.0
+        if self.compress:
+            y = tf.scatter_nd(tf.where(x > 0.0), y, tf.shape(x))
+        return tf.one_hot(tf.argmax(y), tf.shape(y)[0])
+"""
+
+
+def sized_step(noise: str, number: str) -> str:
+    """A step that runs line by line, and is passed a size."""
+    return f"""
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(3)])
+optimizer = tf.keras.optimizers.SGD(0.01)
+
+def step(x, number):
+    noise = {noise}
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(noise) - x) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+for x in tf.data.Dataset.from_tensor_slices(tf.ones([4, 3])).batch(2, drop_remainder=True):
+    step(x, {number})
+"""
