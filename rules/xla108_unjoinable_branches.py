@@ -11,19 +11,19 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with AutoGraph. These fai
 
 - a name assigned in one branch only ("must also be initialized in the else branch")
 - a return in one branch only ("must also have a return statement"); a `return` behind the conditional is the other
-  branch's only in the same block: not behind an `elif`, nor outside of a `with` or a loop
+  branch's only in the same block: not behind an `elif`, nor outside a `with` or a loop
 - different dtypes ("has dtype int32 in the main branch, but dtype float32 in the else branch"); a Python number counts
   as a tensor of its own dtype, `0` as int32 and `0.0` as float32, whatever the other branch leaves
 - different structures ("must have the same nested structure")
 - different ranks ("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()")
-
 - two tensors of bounded dynamic shapes, of which one is longer in one branch and the other in the other: `kept` grows
   where `dropped` is cut ("Output shapes of then and else branches do not match"). Where one branch has all of the
   larger bounds, XLA pads the other one
 
 Different sizes of the same rank compile to a bounded dynamic shape (`f32[<=4]`), which later operations may get wrong:
 `tf.cumsum` of it crashed the process. Where sizes decide (`if tf.shape(x)[0] < 8: x = tf.pad(x, ..)`), the result is
-right, and its gradient is as long as the longer branch, or does not compile. The functions of `tf.cond` fail in the
+right, and its gradient is as long as the longer branch, or does not compile ("shape of dy was [4] instead of [2]").
+The functions of `tf.cond` fail in the
 same way, with and without AutoGraph
 ("must have the same number, type, and overall structure of return values").
 
