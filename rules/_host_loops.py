@@ -7,11 +7,17 @@ from dataclasses import replace
 from typing import Final
 
 from xlalint.analysis.files.unit import Location
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.frames import ROWS
+from xlalint.analysis.interpreter.setup_events import LoopOfSteps
 from xlalint.analysis.library.call_kinds import RETURNS_TO_HOST
 from xlalint.linter.rule import Draft, DraftNote
 from xlalint.sources.testing import is_of_tests
 from xlalint.syntax import nodes as cst
 
+WHO: Final = ("each iteration", "Keras calls this at each batch, and it")  # by whether Keras calls it
+WEIGHTS: Final = ".get_weights"
+READ_APART: Final = frozenset((ROWS, WEIGHTS))  # what rules of their own are about
 MOST_NOTES: Final = 8
 OTHER_LOOP: Final = "this loop runs the same"
 _LOGS: Final = frozenset(("debug", "error", "info", "log", "print", "warning", "write"))
@@ -21,7 +27,9 @@ _TOLD: Final = {
     "format": "it is formatted",
     "bool": "its truth is asked",
     "summary": "a writer on the host is passed it",
-    ".get_weights": "all weights are copied to the host",
+    "histogram": "operations sort it one by one, and a writer on the host is passed what they count",
+    ROWS: "each of its rows is an operation of its own",
+    WEIGHTS: "all weights are copied to the host",
     ".predict": "Keras builds a pipeline for this call, and returns arrays on the host",
     ".predict_on_batch": "Keras returns arrays on the host",
     ".test_on_batch": "Keras returns numbers on the host",
@@ -45,6 +53,16 @@ class SameReads:
             return draft
         first = self._first.setdefault((tuple(reads), draft.message, draft.at_most), loop)
         return draft if first == loop else replace(draft, location=first, notes=(DraftNote(loop, OTHER_LOOP),))
+
+
+def is_quiet(event: LoopOfSteps) -> bool:
+    """Whether the loop needs what it reads, or nobody is seen to run it."""
+    return event.needed or (event.context.kind is ContextKind.OPEN and not event.by_keras)
+
+
+def around(event: LoopOfSteps) -> DraftNote:
+    """What runs again and again."""
+    return DraftNote(event.location, "Keras calls this" if event.by_keras else "the loop around the steps")
 
 
 def only_writes(reads: Sequence[tuple[Location, str]]) -> bool:

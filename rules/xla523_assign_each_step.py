@@ -39,7 +39,7 @@ Or do it in the step itself. For the average of a model's weights, `use_ema=True
 ## Not flagged
 - Loops in a function that is compiled, and assignments to single variables.
 - What runs under a condition, such as at every hundredth step, or behind the loop, once an epoch.
-- Steps that run line by line themselves (XLA506), and `get_weights()` (XLA516).
+- Steps that run line by line themselves (XLA506), and `get_weights()` (XLA527).
 - Information only: functions without a known caller.
 
 ## Fix safety

@@ -85,7 +85,6 @@ def found(folder: Path, text: str, code: str) -> list[Finding]:
         "mean(loss)\nvalue = mean.result().numpy()",
         "meter.update(loss)",
         "show(number, loss=loss)",
-        "weights = model.get_weights()",
         "assert not tf.math.is_nan(loss)",
         "if np.isnan(loss):\n    break",
         "with open('log') as file:\n    file.write(f'{loss}')",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from ...syntax import nodes as cst
+from ..library.call_kinds import READERS
 
 
 def decides_next(
@@ -56,14 +57,18 @@ def is_of_element(read: cst.CSTNode, loop: cst.CSTNode) -> bool:
         return False
     elements = set(_names(loop.target)) - {each for names, _ in _assigned(loop) for each in names}
     match read:
-        case cst.Call(func=cst.Attribute(value=cst.Name(value=name))) if name in elements:
+        case cst.Call(func=cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value=reader))) if (
+            name in elements and reader in READERS
+        ):
             return True
         case cst.Call(args=arguments):
             read_names = {name for argument in arguments for name in _names(argument.value)}
         case cst.Assign(value=value) | cst.AugAssign(value=value):
             read_names = set(_names(value))
-        case cst.Comparison() | cst.BooleanOperation() | cst.UnaryOperation():
+        case cst.Comparison() | cst.BooleanOperation() | cst.UnaryOperation() | cst.Name() | cst.Attribute():
             read_names = set(_names(read))
+        case cst.Subscript(value=value):
+            read_names = set(_names(value))
         case _:
             return False
     return bool(read_names) and read_names <= elements

@@ -15,7 +15,7 @@ from ...syntax import nodes as cst
 from ..domain.values import Function
 from ..files.unit import Location, Unit
 from ..interpreter.contexts import NOT_TRACED, CallPath
-from ..interpreter.frames import LINE_BY_LINE, Act, Done, Summary
+from ..interpreter.frames import LINE_BY_LINE, ROWS, Act, Done, Summary
 from ..interpreter.setup_events import AssignEachStep, LoopOfCalls, LoopOfSteps
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
@@ -205,11 +205,12 @@ def _themselves(calls: Sequence[_Reached]) -> list[_Reached]:
 
 
 def _is_of_host(read: _Reached, loop: cst.CSTNode, steps: Collection[cst.CSTNode]) -> bool:
-    """Whether what a loop goes through is read, and not what Keras, or a step in the loop around it, makes."""
-    keras = read.done.reader.lstrip(".") in RETURNS_TO_HOST
-    inner = read.around[read.loop - 1].node
-    made = keras or (inner is not loop and is_of_result(inner, loop, steps))
-    return not made and is_of_element(read.done.location.node, inner)
+    """Whether what a loop goes through is read, and not what Keras, or a step in the loop around it, makes, nor the
+    weights of a model."""
+    node, inner = read.done.location.node, read.around[read.loop - 1].node
+    made = read.done.held or read.done.reader.lstrip(".") in RETURNS_TO_HOST
+    made = made or (read.done.reader == ROWS and isinstance(node, cst.Call))
+    return not (made or (inner is not loop and is_of_result(inner, loop, steps))) and is_of_element(node, inner)
 
 
 def _loops_within(key: tuple[Around, ...], reached: Sequence[_Reached]) -> Iterator[cst.CSTNode]:

@@ -41,6 +41,7 @@ from ..library.call_kinds import (
     OF_STRUCTURES,
     READERS,
     SHAPE_ONLY,
+    TAKE_TENSORS,
     TAKES_BATCHES,
     WEIGHT_MAKERS,
     measures,
@@ -75,7 +76,7 @@ from .eager_steps import as_differentiated, report_in_step
 from .events import HostRead
 from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Entry, Frame, note_size
-from .host_reads import MAKE_CONSTANTS, report_constant, report_elsewhere, report_filled_in, report_host_read
+from .host_reads import MAKE_CONSTANTS, note_read, report_constant, report_elsewhere, report_filled_in, report_host_read
 from .interface import FunctionModel, Interpreter, Models, method_value
 from .losses import report_own_loss
 from .numeric_arguments import refute_numbers
@@ -169,6 +170,8 @@ class Calls(Interpreter):
                 self._pass_to_host(HOST if traits.eager else frame.context, arguments)
             if traits.reads:
                 report_host_read(self, frame, name, bound, node)
+            elif traits.takes_tensors:
+                note_read(self, frame, bound.values(), node, "array")
             elif name in MAKE_CONSTANTS and "value" in bound:
                 report_constant(self, frame, name, bound["value"], node)
             for parameter in traits.tensor_parameters & bound.keys():
@@ -463,13 +466,14 @@ def _is_input(value: Value) -> bool:
 class _Traits(Record):
     """What the name alone says of a call of a library function. `eager`: only eager code makes it; `of_structures`: it
     is made for a list or a nest of tensors; `pipeline`: for `tf.data`; `calls_back`: it may call what it is passed;
-    `reads`: what it is passed is read on the host."""
+    `reads`: what it is passed is read on the host; `takes_tensors`: also by this one, which is seldom compiled."""
 
     eager: bool
     of_structures: bool
     pipeline: bool
     calls_back: bool
     reads: bool
+    takes_tensors: bool
     special: FunctionModel | None
     written: bool
     parameters: tuple[str, ...] | None
@@ -486,6 +490,7 @@ def _traits(models: Models, name: str) -> _Traits:
         name.startswith("tf.data."),
         eager or not api.known(name),
         name.startswith(HOST_LIBRARIES) and name not in SHAPE_ONLY,
+        name.startswith(TAKE_TENSORS),
         models.functions.get(name),
         may_be_written(name),
         api.parameters(name),

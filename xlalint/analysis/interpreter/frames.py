@@ -205,14 +205,17 @@ class Act(StrEnum):
 
 
 LINE_BY_LINE: Final = "line by line"  # how a step runs that nobody compiles
+ROWS: Final = "row by row"  # how a loop on the host reads a tensor
 
 
 class Done(Record):
-    """An act at a place. `reader`: as in `HostRead`; of a step, `LINE_BY_LINE` where it runs so."""
+    """An act at a place. `reader`: as in `HostRead`; of a step, `LINE_BY_LINE` where it runs so; `held`: a variable is
+    read."""
 
     act: Act
     location: Location
     reader: str = ""
+    held: bool = False
 
 
 class Steady(Record):

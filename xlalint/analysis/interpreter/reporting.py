@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from .captured import is_answered
 from .contexts import NOT_TRACED, Context, ContextKind
 from .eager_steps import report_minimizing
 from .events import UNSEEN, ApiCall, AssertOn, BranchOn, Event, HostRead, IterateOver, LoopWhile, TruthOf
-from .frames import Act, Arguments, Done, Frame, Use, note_use
+from .frames import ROWS, Act, Arguments, Done, Frame, Use, note_use
 from .interface import Interpreter
 from .replicas import report_parted_owner, report_parted_read
 from .setup_events import Setup, SetupCall
@@ -34,6 +34,7 @@ _OF_LIBRARIES: Final = (HostRead, IterateOver, TruthOf)
 _SEEN: Final = frozenset(("tf", "tnp", "keras", "tf_keras", "np", "scipy", *sys.stdlib_module_names, *dir(builtins)))
 # What reads no value of a tensor, or makes no number of it.
 _STATIC_READS: Final = SHAPE_ONLY | {"len", "tf.constant", "tf.constant_initializer"}
+_ROW_BY_ROW: Final = frozenset(("comprehension", "enumerate", "for", "zip"))  # ways to go through all of a tensor
 _KERAS: Final = frozenset(("keras", "keras_cv", "keras_hub", "keras_nlp"))  # what imports Keras
 
 
@@ -53,8 +54,8 @@ class Reporting(Interpreter):
             report_parted_read(self, frame, content["reader"], content["value"], node)
         elif kind is IterateOver:
             report_parted_owner(self, frame, content["iterable"], node)
-        for value in _read(kind, content):
-            self.note_done(frame, Act.READ, node, content.get("reader", "bool"), value)
+        for value, reader in _read(kind, content):
+            self.note_done(frame, Act.READ, node, reader, value)
         if issubclass(kind, Setup):
             self.set_up = True
         elif frame.context.kind is ContextKind.HOST and not self.options.include_host:
@@ -74,7 +75,9 @@ class Reporting(Interpreter):
         if context.kind not in NOT_TRACED and not (act is Act.READ and _is_taped_line_by_line(frame)):
             return
         if _is_of_device(value):
-            frame.summary.done.setdefault(Done(act, Location(frame.unit, node), reader))
+            tensor = as_tensor(value, Dependence.STATIC)
+            held = tensor is not None and tensor.variable
+            frame.summary.done.setdefault(Done(act, Location(frame.unit, node), reader, held))
             self.set_up |= act in (Act.STEP, Act.MODEL, Act.PREDICT)
 
     def report_unseen(self, frame: Frame, name: str | None, arguments: Arguments, node: cst.BaseExpression) -> None:
@@ -207,13 +210,16 @@ class Reporting(Interpreter):
         )
 
 
-def _read(kind: type[Event], content: Mapping[str, Any]) -> tuple[Value, ...]:
-    """The tensors whose values an event wants on the host."""
-    if issubclass(kind, HostRead):
-        return () if content["reader"] in _STATIC_READS else (content["value"],)
-    if issubclass(kind, BranchOn | LoopWhile | AssertOn):
-        return (content["test"],)
-    return content["operands"][:1] if issubclass(kind, TruthOf) else ()
+def _read(kind: type[Event], content: Mapping[str, Any]) -> Iterator[tuple[Value, str]]:
+    """The tensors whose values an event wants on the host, and what reads them."""
+    if issubclass(kind, HostRead) and content["reader"] not in _STATIC_READS:
+        yield content["value"], content["reader"]
+    elif issubclass(kind, BranchOn | LoopWhile | AssertOn):
+        yield content["test"], "bool"
+    elif issubclass(kind, TruthOf) and content["operands"]:
+        yield content["operands"][0], "bool"
+    elif issubclass(kind, IterateOver) and content["form"] in _ROW_BY_ROW:
+        yield content["iterable"], ROWS
 
 
 def _is_taped_line_by_line(frame: Frame) -> bool:

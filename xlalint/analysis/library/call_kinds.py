@@ -12,6 +12,8 @@ KERAS_INPUTS: Final = frozenset(("keras.Input", "keras.layers.Input"))
 # What NumPy answers without reading a symbolic tensor (measured).
 SHAPE_ONLY: Final = frozenset(("np.shape", "np.ndim", "np.isscalar", "np.result_type", "np.dtype"))
 HOST_LIBRARIES: Final = ("np.", "math.", "scipy.", "keras.ops.convert_to_numpy")
+# The libraries that make arrays of the tensors that they are passed, in eager code (measured).
+TAKE_TENSORS: Final = ("matplotlib.", "pandas.", "seaborn.", "sklearn.metrics.")
 # Calls that only eager code makes: a function that makes one is not on its way to the compiler.
 EAGER_CALLS: Final = (
     "tf.io.",

@@ -70,26 +70,30 @@ def _got(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
     note_read(interpreter, frame, arguments.positional, node)
 
 
-def _summarised(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
+def _summarised(reader: str) -> FunctionModel:
     """`tf.summary.scalar("loss", x, step=n)`, whose writer is on the host: x is copied there. Around it, a program may
     say how often it records."""
-    around = (outer for outer in frame.unit.around(node) if isinstance(outer, cst.With))
-    asked = (item.item.func for outer in around for item in outer.items if isinstance(item.item, cst.Call))
-    if not any(interpreter.evaluate(frame, function) == _RECORD_IF for function in asked):
-        note_read(
-            interpreter, frame, [value for value in (arguments.get(1, "data"),) if value is not None], node, "summary"
-        )
+
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
+        around = (outer for outer in frame.unit.around(node) if isinstance(outer, cst.With))
+        asked = (item.item.func for outer in around for item in outer.items if isinstance(item.item, cst.Call))
+        if not any(interpreter.evaluate(frame, function) == _RECORD_IF for function in asked):
+            given = arguments.get(1, "data")
+            note_read(interpreter, frame, () if given is None else (given,), node, reader)
+
+    return handle
 
 
 # What is shown by default, or where a program asks for it; messages for debugging are mostly off.
 _LOGS: Final = ("critical", "error", "fatal", "info", "warn", "warning")
 
 # What `tf.summary` writes of tensors.
-_SUMMARIES: Final = ("audio", "histogram", "image", "scalar", "text", "write")
+_SUMMARIES: Final = ("audio", "image", "scalar", "text", "write")
 _RECORD_IF: Final = Api("tf.summary.record_if")
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
-    **{f"tf.summary.{name}": _summarised for name in _SUMMARIES},
+    **{f"tf.summary.{name}": _summarised("summary") for name in _SUMMARIES},
+    "tf.summary.histogram": _summarised("histogram"),
     "builtins.print": _text,
     "builtins.repr": _text,
     "builtins.format": _formatted,
