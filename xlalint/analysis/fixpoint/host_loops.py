@@ -16,12 +16,13 @@ from ..domain.values import Function
 from ..files.unit import Location, Unit
 from ..interpreter.contexts import NOT_TRACED, CallPath
 from ..interpreter.frames import LINE_BY_LINE, ROWS, Act, Done, Summary
-from ..interpreter.setup_events import AssignEachStep, LoopOfCalls, LoopOfSteps
+from ..interpreter.setup_events import AssignEachStep, LoopOfCalls, LoopOfSteps, SetBetweenSteps
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
-from ..record import Record
 from .call_paths import with_callers
 from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
+from .reached import Reached, header
+from .set_between import is_between, set_between, set_by_callback
 from .shared_causes import Nest, one_for_each_cause
 from .surroundings import LOOPS, Around, Surroundings, with_steady
 from .unchanging import is_chosen, is_unchanging
@@ -33,29 +34,10 @@ _INTERESTING: Final = (Act.STEP, Act.RUN, *_CALLS)
 _AT_EACH_BATCH: Final = frozenset(("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"))
 
 
-class _Reached(Record, eq=False):
-    """What is done, and what stands around it from the outside in; `own` of that in the function that is looked at,
-    where it, or the call that leads to it, is at `at`; `by`: the function that does it itself."""
-
-    done: Done
-    around: tuple[Around, ...]
-    own: int
-    at: Location
-    by: Function | None
-
-    @property
-    def loop(self) -> int:
-        """How many of these there are up to the innermost loop of many iterations, 0: none is around it."""
-        loops = (at for at in range(len(self.around), 0, -1) if self.around[at - 1].is_loop)
-        return next((at for at in loops if not self.around[at - 1].few), 0)
-
-    @property
-    def is_own(self) -> bool:
-        return 0 < self.loop <= self.own
-
-
-def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOfSteps | LoopOfCalls | AssignEachStep]:
-    """The loops in these analyses."""
+def loops_of_steps(
+    trails: Mapping[Summary, CallPath | None],
+) -> Iterator[LoopOfSteps | LoopOfCalls | AssignEachStep | SetBetweenSteps]:
+    """The loops in these analyses, and what is set between steps."""
     around = Surroundings()
     training = _that_train(trails, around)
     acting = {
@@ -75,6 +57,10 @@ def loops_of_steps(trails: Mapping[Summary, CallPath | None]) -> Iterator[LoopOf
                 told.add(between.location.node)
                 yield between
             yield from _one_by_one(summary, trail, (), acts.of(summary), told)
+        if is_between(summary.function):
+            yield from set_by_callback(summary, trail, acts.of(summary))
+        if any(done.act is Act.SET for done in summary.done):
+            yield from set_between(summary, trail, acts.of(summary))
         if summary not in leading or summary.context.kind not in NOT_TRACED or summary.context.pipeline:
             continue
         reached = acts.of(summary)
@@ -98,7 +84,7 @@ def _is_at_each_batch(function: Function) -> bool:
 
 
 def _between_batches(
-    function: Function, summary: Summary, trail: CallPath | None, reached: Sequence[_Reached]
+    function: Function, summary: Summary, trail: CallPath | None, reached: Sequence[Reached]
 ) -> LoopOfSteps | None:
     """What a callback reads at each batch that Keras trains with."""
     reads = [each for each in reached if each.done.act is Act.READ]
@@ -116,7 +102,7 @@ def _one_by_one(
     summary: Summary,
     trail: CallPath | None,
     key: tuple[Around, ...],
-    reached: Sequence[_Reached],
+    reached: Sequence[Reached],
     told: set[cst.CSTNode],
 ) -> Iterator[AssignEachStep]:
     """The variables that a loop around compiled steps assigns to, or a callback at each batch, each by itself."""
@@ -130,12 +116,12 @@ def _one_by_one(
         of_loop = each.done.act is Act.ASSIGN and len(whole) > len(key) and whole not in stepping
         if of_loop and any(decided <= bound for bound in bounds) and each.done.location.node not in told:
             told.add(each.done.location.node)
-            by = Location(steps[0].at.unit, _header(key[-1].node)) if key else None
+            by = Location(steps[0].at.unit, header(key[-1].node)) if key else None
             yield AssignEachStep(each.done.location, summary.context, trail, False, 0, by)
 
 
 def _event(
-    summary: Summary, trail: CallPath | None, key: tuple[Around, ...], reached: Sequence[_Reached]
+    summary: Summary, trail: CallPath | None, key: tuple[Around, ...], reached: Sequence[Reached]
 ) -> LoopOfSteps | LoopOfCalls | None:
     """What is to be said of a loop, which a key ends with."""
     inside = [each for each in reached if each.around[: len(key)] == key]
@@ -187,7 +173,7 @@ def _event(
     elsewhere = (unknown | {location.node for location, _ in summary.calls}) - sources
     needed = decides_next(loop, sources, elsewhere, {each.at.node for each in acts})
     places = tuple(dict.fromkeys((each.done.location, each.done.reader) for each in reads))
-    location = Location(acts[0].at.unit, _header(loop))
+    location = Location(acts[0].at.unit, header(loop))
     if steps:
         usual = tuple(dict.fromkeys(_usual(reads, key)))
         made = LoopOfSteps(location, summary.context, trail, False, 0, places, needed, usual, trains=trained)
@@ -198,13 +184,13 @@ def _event(
     return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, trains, *asks)
 
 
-def _themselves(calls: Sequence[_Reached]) -> list[_Reached]:
+def _themselves(calls: Sequence[Reached]) -> list[Reached]:
     """The calls of models, but what they lead to."""
     themselves = {each.at for each in calls if each.done.location == each.at}
     return [each for each in calls if each.done.location == each.at or each.at not in themselves]
 
 
-def _is_of_host(read: _Reached, loop: cst.CSTNode, steps: Collection[cst.CSTNode]) -> bool:
+def _is_of_host(read: Reached, loop: cst.CSTNode, steps: Collection[cst.CSTNode]) -> bool:
     """Whether what a loop goes through is read, and not what Keras, or a step in the loop around it, makes, nor the
     weights of a model."""
     node, inner = read.done.location.node, read.around[read.loop - 1].node
@@ -213,7 +199,7 @@ def _is_of_host(read: _Reached, loop: cst.CSTNode, steps: Collection[cst.CSTNode
     return not (made or (inner is not loop and is_of_result(inner, loop, steps))) and is_of_element(node, inner)
 
 
-def _loops_within(key: tuple[Around, ...], reached: Sequence[_Reached]) -> Iterator[cst.CSTNode]:
+def _loops_within(key: tuple[Around, ...], reached: Sequence[Reached]) -> Iterator[cst.CSTNode]:
     """The loops in the loop that a key ends with."""
     for each in reached:
         if each.around[: len(key)] == key:
@@ -242,33 +228,33 @@ class _Acts:
 
     def __init__(self, training: Mapping[Summary, bool], around: Surroundings) -> None:
         self._training, self._around = training, around
-        self._found: dict[Summary, Sequence[_Reached]] = {}
+        self._found: dict[Summary, Sequence[Reached]] = {}
         self._entered: set[Summary] = set()
 
-    def of(self, summary: Summary) -> Sequence[_Reached]:
+    def of(self, summary: Summary) -> Sequence[Reached]:
         """What one does; nothing of one that is being looked at, which calls itself."""
         if summary in self._found:
             return self._found[summary]
         if summary in self._entered:
             return ()
         self._entered.add(summary)
-        reached: dict[tuple[Done, tuple[Around, ...]], _Reached] = {}
+        reached: dict[tuple[Done, tuple[Around, ...]], Reached] = {}
         for done in summary.done:
             if done.act is Act.MODEL and _is_part_of_model(summary, done.location):
                 continue
             around = with_steady(self._around.of(done.location), summary)
-            reached.setdefault((done, around), _Reached(done, around, len(around), done.location, summary.function))
+            reached.setdefault((done, around), Reached(done, around, len(around), done.location, summary.function))
         for location, callee in summary.calls:
             around = with_steady(self._around.of(location), summary)
             if callee.context.kind in NOT_TRACED and callee.traced_apart is None and not callee.serves:
                 for each in self.of(callee) if not callee.context.pipeline else ():
                     whole = (*around, *each.around)
                     if len(reached) < _MOST:
-                        made = _Reached(each.done, whole, len(around), location, each.by)
+                        made = Reached(each.done, whole, len(around), location, each.by)
                         reached.setdefault((each.done, whole), made)
             elif (act := self._act_of(callee)) is not None:
                 done = Done(act, location)
-                reached.setdefault((done, around), _Reached(done, around, len(around), location, summary.function))
+                reached.setdefault((done, around), Reached(done, around, len(around), location, summary.function))
         self._entered.discard(summary)
         self._found[summary] = tuple(reached.values())
         return self._found[summary]
@@ -313,12 +299,12 @@ def _optimizing(summary: Summary) -> Iterator[Location]:
                 yield Location(summary.function.unit, node)
 
 
-def _conditions(reached: _Reached, key: tuple[Around, ...]) -> set[Around]:
+def _conditions(reached: Reached, key: tuple[Around, ...]) -> set[Around]:
     """The conditions in a loop that decide whether something is done."""
     return {around for around in reached.around[len(key) :] if not around.is_loop and around.steady is None}
 
 
-def _usual(reads: Iterable[_Reached], key: tuple[Around, ...]) -> Iterator[tuple[Location, str]]:
+def _usual(reads: Iterable[Reached], key: tuple[Around, ...]) -> Iterator[tuple[Location, str]]:
     """The conditions on settings by which something is done in each iteration, as these are by default."""
     for read in reads:
         for around in read.around[len(key) :]:
@@ -340,19 +326,11 @@ def _passes_over(condition: Around, loop: cst.CSTNode) -> bool:
     return goes_on and not counted and not names.isdisjoint(cst.names_in(target))
 
 
-def _on_both_sides(reads: Iterable[_Reached]) -> set[Around]:
+def _on_both_sides(reads: Iterable[Reached]) -> set[Around]:
     """The sides of conditions that read something on the other side, too."""
     sides = {around for each in reads for around in each.around}
     other = {"then": "else", "else": "then"}
     return {one for one in sides if one.side in other and Around(one.node, other[one.side]) in sides}
-
-
-def _header(loop: cst.CSTNode) -> cst.CSTNode:
-    match loop:
-        case cst.For(iter=header) | cst.While(test=header):
-            return header
-        case _:
-            return loop
 
 
 def _is_left_at_once(loop: cst.CSTNode) -> bool:

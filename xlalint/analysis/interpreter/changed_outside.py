@@ -42,7 +42,7 @@ def with_change(
     varies = number and any(_varies(frame, part) for part in (value, *decided_by))
     if not (of_itself or varies or (number and _is_switched(frame.unit, statement, target, value))):
         return value
-    if _is_newer(frame.unit, statement, target.value) or (of_itself and _is_set_before(frame.unit, statement, target)):
+    if is_newer(frame.unit, statement, target.value) or (of_itself and _is_set_before(frame.unit, statement, target)):
         return value
     variation = Variation(_CHANGED, Location(frame.unit, statement))
     if isinstance(value, Static):
@@ -54,7 +54,7 @@ def with_change_by_call(frame: Frame, call: cst.BaseExpression, value: Value) ->
     """What `setattr(model, "beta", value)` assigns, marked the same way."""
     match call:
         case cst.Call(args=[cst.Arg(value=owner), *_]) if isinstance(value, Static) and _is_of_program(frame):
-            if not isinstance(value.constant, str) and _varies(frame, value) and not _is_newer(frame.unit, call, owner):
+            if not isinstance(value.constant, str) and _varies(frame, value) and not is_newer(frame.unit, call, owner):
                 return replace(value, varies=(*value.varies, Variation(_CHANGED, Location(frame.unit, call))))
     return value
 
@@ -66,6 +66,46 @@ def with_global_change(frame: Frame, statement: cst.CSTNode, value: Value, *, of
     if not (of_itself or _varies(frame, value, plain=True)):
         return value
     return replace(value, varies=(*value.varies, Variation(_CHANGED, Location(frame.unit, statement))))
+
+
+def is_set_anew(frame: Frame, statement: cst.CSTNode, target: cst.Attribute, value: Value) -> bool:
+    """Whether a statement sets an attribute of an older object to another value each time, or at some time: in a loop
+    of this function, or where Keras calls it."""
+    if not _is_of_program(frame):
+        return False
+    loops = list(_loops(frame.unit, statement))
+    of_keras = frame.owner is not None and frame.owner.is_keras("callback") and frame.function is not None
+    if not (loops or of_keras) or is_newer(frame.unit, statement, target.value):
+        return False
+    changed = {name for loop in loops for name in _bound_in(loop)}
+    if of_keras and frame.function is not None:
+        changed |= {name for name in frame.summary.given if name != "self"} | {"self"}
+    match statement:
+        case cst.AugAssign():
+            return True
+        case cst.Assign(value=made) | cst.AnnAssign(value=made) if made is not None:
+            if isinstance(value, Static) and value.known:
+                return any(not changed.isdisjoint(_names_in(test)) for test in _tests(frame.unit, statement))
+            calls = any(isinstance(part, cst.Call) for part in cst.within(made))
+            return not changed.isdisjoint(_names_in(made)) or (calls and not isinstance(value, Static))
+        case _:
+            return False
+
+
+def _tests(unit: Unit, statement: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """The conditions around a statement, up to its function, that are not about the first time: `step == 0`."""
+    for around in unit.around(statement):
+        match around:
+            case cst.FunctionDef() | cst.ClassDef():
+                return
+            case cst.If(test=cst.Comparison(comparisons=[cst.ComparisonTarget(cst.Equal(), cst.Integer("0"))])):
+                continue
+            case cst.If(test=test):
+                yield test
+
+
+def _names_in(node: cst.CSTNode) -> set[str]:
+    return {part.value for part in cst.within(node) if isinstance(part, cst.Name)}
 
 
 def _is_of_program(frame: Frame) -> bool:
@@ -114,7 +154,7 @@ def _is_told(unit: Unit, call: cst.CSTNode, method: str, loop: cst.For | cst.Whi
                         owner = owner if inner is loop else held
                 if inner is loop:
                     break
-            return not _is_newer(unit, loop, owner)
+            return not is_newer(unit, loop, owner)
         case _:
             return False
 
@@ -147,7 +187,7 @@ def _is_switched(unit: Unit, statement: cst.CSTNode, target: cst.Attribute, valu
     return False
 
 
-def _is_newer(unit: Unit, node: cst.CSTNode, owner: cst.BaseExpression) -> bool:
+def is_newer(unit: Unit, node: cst.CSTNode, owner: cst.BaseExpression) -> bool:
     """Whether a loop around a node makes, or goes through, the objects that an expression names."""
     while isinstance(owner, cst.Attribute | cst.Subscript):
         owner = owner.value

@@ -86,6 +86,13 @@ class AssignEachStep(Setup):
     loop: Location | None
 
 
+class SetBetweenSteps(Setup):
+    """Host code sets a number of an object of Keras's, which compiled code keeps, between steps; place: what is set.
+    `loop`: as above."""
+
+    loop: Location | None
+
+
 class LoopOfCalls(Setup):
     """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`, at `calls`; place: as
     above. `trains`: Keras is also passed what it predicted; `open`: nobody knows how often it runs (`while`); `unsure`:

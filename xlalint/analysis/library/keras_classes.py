@@ -8,8 +8,10 @@ from typing import Final
 
 from ...findings.findings import Backend
 from ..domain.kinds import options
-from ..domain.values import ApiObject, Array, Dict, OneOf, Sequence, Static, Tensor, Value
+from ..domain.values import ApiObject, Array, Compiled, Dict, Instance, OneOf, Sequence, Static, Tensor, Value
 from .result_tables import words
+
+EAGERLY: Final = "run_eagerly=True"
 
 # The part of a path that tells the kind of the classes in it.
 _NAMESPACES: Final = {
@@ -160,6 +162,11 @@ def keras_roles(kind: str) -> Mapping[str, str]:
 # How a layer says so: Keras's own layers for strings and integers have all of these.
 _NEVER_COMPILED: Final = {"supports_jit": Static(False)}
 _TAKES_OTHERS: Final = {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)}
+
+
+def runs_eagerly(model: Value) -> bool:
+    """Whether nobody compiles the steps of a model of Keras's, whatever asks for it."""
+    return isinstance(model, Instance | ApiObject) and isinstance(model.facts, Compiled) and model.facts.why == EAGERLY
 
 
 def stays_outside(attributes: Mapping[str, Value]) -> bool:

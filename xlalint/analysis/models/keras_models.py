@@ -36,7 +36,7 @@ from ..interpreter.feeding import (
     report_feed,
     report_text,
 )
-from ..interpreter.frames import Act, Arguments, Compilation, Frame
+from ..interpreter.frames import LINE_BY_LINE, Act, Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.array_batches import batches_of
@@ -44,6 +44,7 @@ from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.datasets import IMAGES, is_dataset
 from ..library.declared_inputs import as_declared, declared_text, is_of_one_size
 from ..library.generators import yielded
+from ..library.keras_classes import EAGERLY, runs_eagerly
 from ..library.strategies import is_tpu, making_of
 from ..program.parameter_uses import structures_among
 from ..program.signs import Shows
@@ -259,7 +260,7 @@ def _remember_compiled(
 def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[str, Value]) -> tuple[bool | None, str]:
     """Whether XLA compiles the steps, and why; None where Keras 3 decides, which takes an accelerator to say yes."""
     if settings.get("run_eagerly", Static(False)) != Static(False):
-        return False, ""
+        return False, EAGERLY
     jit, why = _asked(interpreter, frame, model, settings)
     return (None, "autoclustering") if jit is False and interpreter.project.files.clusters else (jit, why)
 
@@ -307,10 +308,11 @@ def _run_model(
     frame.summary.evaluates = True
     method = node.func.attr.value
     interpreter.show(frame, Shows.GRAPHS, node, f"`{method}`")
+    model = _owner(interpreter, frame, node.func.value, owner)
     if method in _TRAINS:
         interpreter.show(frame, Shows.TRAINING, node, f"`{method}`")
-        interpreter.note_done(frame, Act.STEP if method in _STEPS else Act.FIT, node)
-    model = _owner(interpreter, frame, node.func.value, owner)
+        reader = LINE_BY_LINE if any(map(runs_eagerly, options(model))) else ""
+        interpreter.note_done(frame, Act.STEP if method in _STEPS else Act.FIT, node, reader)
     if method in RETURNS_TO_HOST and any(_runs_keras_s(option, method) for option in options(model)):
         interpreter.note_done(frame, Act.READ, node, f".{method}")
         if method == "predict":
