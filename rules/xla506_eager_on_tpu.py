@@ -60,9 +60,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import Event
 from xlalint.analysis.interpreter.setup_events import Program, RunEagerly, TakeGradients
-from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
+from xlalint.linter.rule import Bad, Draft, Effect, Event, Good, Rule, Runs, Safety, Severity
 
 from ._line_by_line import builds_graph, eager, switched, uncompiled_later
 
