@@ -332,49 +332,8 @@ def f(x, y):
     return as_rows(x, y)
 """,
         ),
-        Bad(
-            """
-@tf.function(jit_compile=True, autograph=False)
-def f(x):
-    match x[0]:
-        case 1.0 | 2.0:
-            return x * 2.0
-        case _:
-            return x
-""",
-            ["x[0]"],
-            NOT_A_BOOL,
-            effect=Effect.FAILS,
-        ),
-        Bad(
-            """
-@tf.function(jit_compile=True, autograph=False)
-def f(x):
-    match x[0]:
-        case first if first > 0.0:
-            return x * 2.0
-        case _:
-            return x
-""",
-            ["first > 0.0"],
-            NOT_A_BOOL,
-            effect=Effect.FAILS,
-        ),
     )
     good = (
-        Good(
-            """
-@tf.function(jit_compile=True)
-def f(x):
-    match x[0] > 0.0:
-        case True:  # which no tensor is
-            return x * 2.0
-        case _:
-            return x
-""",
-            Compiles(),
-            why="it asks for the object, not for its value",
-        ),
         Good(
             """
 @tf.function(jit_compile=True)

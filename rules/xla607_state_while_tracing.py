@@ -3,8 +3,7 @@
 ## What it does
 Reports what a traced function changes that is there after the call: a number that goes up, a list that gets longer, an
 attribute that the next call reads, and a tensor that is kept for the next trace, also by `functools.lru_cache` or by
-`build` of a Keras 3 layer. Also reports where host code uses an attribute to which compiled code alone assigns tensors;
-for a target, of a step that runs line by line as well, as it will be once the step is compiled.
+`build` of a Keras 3 layer.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. Python runs the function once for each trace. The calls that
@@ -15,10 +14,7 @@ follow run the compiled program, which changes no Python object, so that every c
 | `self.n += 1`, then `x * self.n` | times 1, 2 and 3 | times 1, 1 and 1; `self.n` is 1 |
 | `d = x - self.last`, then `self.last = x` | the difference to the last call | `x` less the first `self.last` |
 | `self.rows.append(t)` | three tensors | one, and using it raises "is out of scope and cannot be used here" |
-| `self.last = t`, then `object.last + 1` outside | the sum | raises the same error |
 | `x * self.scales.pop()` | three scales | the last one, always |
-
-Outside, `float(..)`, `.numpy()` and `np.mean(..)` of such a tensor raise as well, and `print` shows no value.
 
 A tensor belongs to the graph that was traced. A second trace that meets it raises the same error: `if self.table is
 None: self.table = tf.range(4.0)` works until the function is traced for another shape. **Keras traces each layer more
@@ -52,7 +48,7 @@ under `tf.init_scope()`, which leaves the graph (on TensorFlow).
 
 ## Not flagged
 - Lists and objects that the same trace makes, or empties first.
-- Attributes that are written and never read before, and looked at by the same trace alone, or printed.
+- Attributes that are written and never read before: `self.scores = scores` for a look afterwards.
 - Settings, such as `self.built = True`; an axis that is made positive; variables' `assign`; eager code; NumPy's arrays.
 - State that changes in a TensorFlow loop or branch, which is XLA107.
 - Tests, which count calls and traces, and look at what was passed.
@@ -70,8 +66,7 @@ Shown only: whether a variable or a returned value is right depends on who reads
 from collections.abc import Iterator
 from dataclasses import replace
 
-from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import Event, KeepBuilt, KeepState, UseKept
+from xlalint.analysis.interpreter.events import Event, KeepBuilt, KeepState
 from xlalint.linter.rule import Bad, Breaks, Diverges, Draft, DraftNote, Effect, Good, OnJax, Rule, Runs, Severity
 
 from ._jax import LEAKED, fails
@@ -85,7 +80,7 @@ ASSIGNED = frozenset(("attribute", "cache", "item", "global", "nonlocal"))
 class StateWhileTracing(Rule):
     code = "XLA607"
     name = "state-while-tracing"
-    handles = (KeepBuilt, KeepState, UseKept)
+    handles = (KeepBuilt, KeepState)
     traced = True
     bad = (
         Bad(
@@ -283,99 +278,8 @@ model.fit(tf.ones([4, 4]), tf.zeros([4, 1]), verbose=0)
             effect=Effect.FAILS,
             help="in `__init__`, with NumPy",
         ),
-        Bad(
-            """
-class Doubler:
-    @tf.function(jit_compile=True)
-    def __call__(self, x):
-        self.last = x * 2.0
-        return x
-
-double = Doubler()
-double(tf.ones([3]))
-print(tf.reduce_sum(double.last))
-""",
-            ["double.last"],
-            OUT_OF_SCOPE,
-            effect=Effect.FAILS,
-        ),
-        Bad(
-            """
-class Doubler:
-    @tf.function(jit_compile=True)
-    def __call__(self, x):
-        self.last, self.sum = x * 2.0, tf.reduce_sum(x)
-        return x
-
-double = Doubler()
-double(tf.ones([3]))
-total = double.sum + double.last[0]
-""",
-            ["double.sum"],
-            OUT_OF_SCOPE,
-            effect=Effect.FAILS,
-        ),
-        Bad(
-            """
-class Trainer:
-    def __init__(self):
-        self.model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
-        self.optimizer = tf.keras.optimizers.SGD(0.1)
-        self.loss = None
-
-    def learn(self, x, y):
-        with tf.GradientTape() as tape:
-            self.loss = tf.reduce_mean((self.model(x) - y) ** 2)
-        grads = tape.gradient(self.loss, self.model.trainable_variables)
-        self.optimizer.apply_gradients(zip(grads, self.model.trainable_variables))
-
-trainer = Trainer()
-for epoch in range(100):
-    trainer.learn(tf.ones([8, 3]), tf.ones([8, 1]))
-print(float(trainer.loss))
-""",
-            ["trainer.loss"],
-            None,
-            effect=Effect.FAILS,
-            target="tpu",
-            why="the step is still to be compiled",
-        ),
     )
     good = (
-        Good(
-            """
-class Doubler:
-    def __init__(self):
-        self.last = tf.Variable(tf.zeros([3]))
-
-    @tf.function(jit_compile=True)
-    def __call__(self, x):
-        self.last.assign(x * 2.0)
-        return x
-
-double = Doubler()
-double(tf.ones([3]))
-print(double.last.numpy())
-""",
-            Runs(),
-            why="a variable outlives the trace",
-        ),
-        Good(
-            """
-class Doubler:
-    @tf.function(jit_compile=True)
-    def __call__(self, x):
-        self.shape = x.shape
-        self.last = x * 2.0
-        return self.last
-
-double = Doubler()
-double(tf.ones([3]))
-print(double.last.shape, double.shape, double.last is None)
-""",
-            Runs(),
-            why="what any tensor of a trace knows",
-        ),
         Good(
             """
 class Trainer:
@@ -547,9 +451,6 @@ f(tf.ones([3, 4]))
         ),
     )
 
-    def __init__(self) -> None:
-        self._first: dict[tuple[object, object], tuple[Location, str]] = {}  # what a function uses of a class first
-
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case KeepBuilt(targets=targets, traced=traced, call=call, known=known):
@@ -565,8 +466,6 @@ f(tf.ones([3, 4]))
                 help = f"{target} = tf.Variable(0)  # once, outside\n{target}.assign_add(1)  # in the function"
                 jax = OnJax(Effect.DIVERGES, what, "Python does this while tracing")
                 yield Draft(f"{what}: {ONCE}", Effect.DIVERGES, help, at_most=Severity.WARNING, jax=jax)
-            case UseKept(target=target, kept=kept):
-                yield self._used(event, target, kept)
             case KeepState(form=form, target=target, tensor=True, asked=asked) if form in ASSIGNED:
                 yield from _kept(event, target, asked=asked)
             case KeepState(form=form, target=target, tensor=True):
@@ -579,20 +478,6 @@ f(tf.ones([3, 4]))
                 help = f"take it from {target} where the function is called, and pass it as a tensor"
                 jax = OnJax(Effect.DIVERGES, what, "Python does this while tracing")
                 yield Draft(f"{what}: {ONCE}", Effect.DIVERGES, help, at_most=Severity.WARNING, jax=jax)
-
-    def _used(self, event: UseKept, target: str, kept: Location) -> Draft:
-        """One finding for all that a function reads of what one class keeps."""
-        once = "once the step is compiled, " if event.context.eager else ""
-        what = f"{once}`{target}` is a tensor of the trace here, which has no value outside of it"
-        key = event.location.unit, kept.unit.file
-        first, what = self._first.setdefault(key, (event.location, what))
-        read = () if first == event.location else (DraftNote(event.location, f"so is `{target}`"),)
-        assigned = DraftNote(kept, "compiled code assigns it, while it is traced")
-        help = "return the tensor from the compiled function, or keep it in a variable (`.assign(..)`)"
-        jax = fails(what, LEAKED)
-        return Draft(
-            what, Effect.FAILS, help, first, (*read, *(() if read else (assigned,))), at_most=Severity.WARNING, jax=jax
-        )
 
 
 def _kept(event: KeepState, target: str, *, asked: bool) -> Iterator[Draft]:

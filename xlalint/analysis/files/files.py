@@ -245,7 +245,6 @@ class Files:
             return Loaded(None, digest)  # not ours to report: resolution simply ends here
 
     def _read(self, source: Source) -> Loaded:
-        trouble: list[SyntaxTrouble] = []
         try:
             file = File(source) if self._session is None else self._session.file(source)
         except OutlineError as error:
@@ -254,8 +253,7 @@ class Files:
             told = SyntaxTrouble(source.display, error.line, error.column, error.message, code, aside)
             return Loaded(None, source.digest, (told,))
         except Exception as error:
-            failure = InternalTrouble.of(error, source.display, 1, "reading the file")
-            return Loaded(None, source.digest, failures=(failure,))
+            return Loaded(None, source.digest, failures=(InternalTrouble.of(error, source.display, 1, "reading it"),))
         self._keep(file)
         trouble = [SyntaxTrouble(source.display, part.line, part.column, part.message) for part in source.trouble]
         return Loaded(file, source.digest, tuple(trouble))

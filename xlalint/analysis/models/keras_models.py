@@ -300,13 +300,11 @@ def _run_model(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """`model.fit(dataset)` and the like; what the call returns is for others to say."""
-    if (
-        not (isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute))
-        or frame.context.kind not in NOT_TRACED
-    ):
+    if frame.context.kind not in NOT_TRACED or not isinstance(node, cst.Call):
         return None
-    frame.summary.evaluates = True
-    method = node.func.attr.value
+    if not isinstance(node.func, cst.Attribute):
+        return None
+    frame.summary.evaluates, method = True, node.func.attr.value
     interpreter.show(frame, Shows.GRAPHS, node, f"`{method}`")
     model = _owner(interpreter, frame, node.func.value, owner)
     if method in _TRAINS:

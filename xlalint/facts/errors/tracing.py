@@ -235,6 +235,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         (
             candidate("XLA607", "`build`, or an earlier trace, kept it in Python"),
             candidate("XLA107", "a loop or branch of the graph kept it in Python", "call append"),
+            candidate("XLA611", "compiled code left it in an attribute"),
         ),
         rewrite="Keep only Python numbers and tf.Variables on the object; compute tensors in each call.",
     ),
@@ -248,6 +249,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         (
             candidate("XLA107", "Python state is changed inside a TensorFlow loop"),
             candidate("XLA607", "an earlier trace kept it"),
+            candidate("XLA611", "compiled code left it in an attribute"),
         ),
     ),
     Pattern(
