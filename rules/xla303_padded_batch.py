@@ -20,9 +20,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with eight sequences of 3
 Or use `bucket_by_sequence_length(.., pad_to_bucket_boundary=True)` with a few buckets.
 
 ## Not flagged
-Shapes without `None` or -1, elements that are slices of arrays or
-windows of one length, and datasets that only eager code
-uses.
+Shapes without `None` or -1, elements that are slices of arrays or windows of one length, those of which `map` brings
+all parts to a size that is written (`tf.image.resize(image, (224, 224))`), and datasets that only eager code uses.
 
 ## Fix safety
 `unsafe`: buckets are padded to their boundaries, and an element that is not shorter than the last boundary raises. The
@@ -222,6 +221,21 @@ every(rows)
         ),
     )
     good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def step(images):
+    return tf.reduce_sum(images)
+
+def resized(length):
+    return tf.image.resize(tf.ones([length, length, 3]), (8, 8)) / 255.0
+
+for images in tf.data.Dataset.range(3, 11).map(resized).padded_batch(2, drop_remainder=True):
+    step(images)
+""",
+            Runs(1),
+            why="all elements are brought to one size",
+        ),
         Good(
             f"""{IN_GRAPH}
 rows = tf.data.Dataset.range(3, 11).map(lambda length: tf.range(length))

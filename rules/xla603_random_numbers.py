@@ -440,6 +440,8 @@ def _is_generator(seed: Value) -> bool:
 def _is_seeded_here(event: ApiCall | DrawOnce) -> bool:
     """Whether a generator draws that the function makes with a seed: so does each call of eager execution."""
     match event.node.func:
+        case cst.Attribute(value=cst.Call(args=[_, *_])):  # `np.random.RandomState(0).normal(..)`
+            return True
         case cst.Attribute(value=cst.Name(value=name)):
             unit = event.location.unit
             around = {node for node in unit.around(event.node) if isinstance(node, cst.FunctionDef)}

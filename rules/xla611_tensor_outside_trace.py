@@ -243,7 +243,7 @@ print(double.last.numpy())
         key = event.location.unit, event.kept.unit.file
         first, what = self._first.setdefault(key, (event.location, what))
         if first == event.location:
-            note = DraftNote(event.kept, "compiled code assigns it, while it is traced")
+            note = DraftNote(event.kept, "compiled code assigns it during tracing")
         else:
             note = DraftNote(event.location, f"so is `{event.target}`")
         help = "return the tensor from the compiled function, or keep it in a variable (`.assign(..)`)"

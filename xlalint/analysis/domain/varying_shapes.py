@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 
 from ..record import replace
 from .counts import fills_batches, takes_rest
-from .kinds import rows_of, united
+from .kinds import leaves, rows_of, united
 from .values import (
     NONE,
     Api,
@@ -73,9 +73,11 @@ OF_RECORD: Final = "of a record"
 # .. nor this, of what a compiled function has returned, and is passed again; how the detail of that begins, which tells
 # one result from another, and of what the function joins to it.
 FED_BACK: Final = "fed back"
+# .. nor this, of an element of a dataset that is brought to a size which is written: all elements have it.
+FIXED: Final = "fixed"
 # What makes a list longer or shorter, and the first dimension of what is made of it.
 _OF_NO_SIZE: Final = frozenset(
-    (*OF_LAYERS, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, OF_RECORD, FED_BACK, "batch", "counter")
+    (*OF_LAYERS, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, OF_RECORD, FED_BACK, FIXED, "batch", "counter")
 )
 # The detail of what is joined to what it is assigned to, and gets longer each time: `x = np.append(x, row)`.
 ITSELF: Final = "itself"
@@ -179,6 +181,18 @@ def varied(value: Value, variations: tuple[Variation, ...]) -> Value:
                 return leaf
 
     return mapped(value, add)
+
+
+def of_element(made: Value) -> tuple[bool, tuple[Variation, ...]]:
+    """Of what a function makes of an element: whether all of it is a number or brought to a size that is written, and
+    what varies of it."""
+    held = [*leaves(made)]
+    fixed = bool(held) and all(
+        (isinstance(one, Tensor) and one.rank == 0)
+        or (isinstance(one, Tensor | Structure) and any(each.kind == FIXED for each in one.varies))
+        for one in held
+    )
+    return fixed, tuple(each for each in variations_of(made) if fixed or each.kind != FIXED)
 
 
 def filtered(value: Value, keep: Callable[[Variation], bool]) -> Value:

@@ -24,7 +24,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, MASKED, READ, RESIZED, filtered, mapped, variations_of, varied
+from ..domain.varying_shapes import LAST, MASKED, READ, RESIZED, filtered, mapped, of_element, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
 from .changing_numbers import decided_by
@@ -49,7 +49,7 @@ ROWS_OF_STEPS: Final[Mapping[str, tuple[str, ...]]] = {
 _MANY: Final = 1000  # steps: more than those of a program that only looks at a few batches
 _USUAL_BATCH: Final = 32
 # What makes the elements of one dataset differ in shape; padding them ends it.
-_UNEVEN: Final = frozenset(("generator shape", "longest", MASKED, READ, RESIZED, "unpadded"))
+_UNEVEN: Final = frozenset(("fixed", "generator shape", "longest", MASKED, READ, RESIZED, "unpadded"))
 
 
 class Step(Record):
@@ -470,14 +470,14 @@ def after_map(owner: ApiObject, result: Value | None) -> ApiObject:
     facts = owner.facts if isinstance(owner.facts, Pipeline) else Pipeline()
     before = variations_of(owner.payload)
     whole = tuple(variation for variation in before if variation.axis == 0 and facts.batch is not None)
-    seen = () if result is None else variations_of(result)
+    fixed, seen = (False, ()) if result is None else of_element(result)
     unseen = before if result is None else whole
     varies = united(seen, unseen)
     element = (
         Structure(varies=varies) if not isinstance(owner.payload, Structure) else replace(owner.payload, varies=varies)
     )
     payload = element if result is None else _with_text(result, element)
-    return ApiObject(DATASET, payload=payload, facts=replace(facts, uniform=False))
+    return ApiObject(DATASET, payload=payload, facts=replace(facts, uniform=fixed))
 
 
 def _with_text(result: Value, element: Structure) -> Value:

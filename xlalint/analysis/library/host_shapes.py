@@ -9,7 +9,18 @@ from ...syntax import nodes as cst
 from ..domain.bounds import numbers_of
 from ..domain.kinds import leaves, options
 from ..domain.values import NONE, Array, Sequence, Static, Tensor, Value, Variation
-from ..domain.varying_shapes import FED_BACK, GROWS, ITSELF, MASKED, READ, RESIZED, last_batches, variations_of, varied
+from ..domain.varying_shapes import (
+    FED_BACK,
+    FIXED,
+    GROWS,
+    ITSELF,
+    MASKED,
+    READ,
+    RESIZED,
+    last_batches,
+    variations_of,
+    varied,
+)
 from ..files.unit import Location
 from ..record import replace
 
@@ -42,6 +53,17 @@ _RESIZING: Final = frozenset(
 )
 
 
+# .. or makes anything of a size.
+_FIXING: Final = frozenset(
+    (
+        *_RESIZING,
+        *("tf.reshape", "tf.ensure_shape", "tf.broadcast_to", "tf.image.random_crop", "tf.one_hot"),
+        *("keras.ops.reshape", "keras.ops.broadcast_to", "keras.ops.one_hot"),
+    )
+)
+_WRITTEN: Final = ("size", "shape", "newshape", "target_height", "target_width", "depth", "num_classes")
+
+
 def shaped(
     name: str,
     arguments: Mapping[str, Value],
@@ -60,6 +82,8 @@ def shaped(
         return varied(result, (_joined(name, arguments, location),))
     if name in _RESIZING and not traced and _size_varies(arguments):
         return varied(result, (Variation(RESIZED, location, axis=None),))
+    if fed and name in _FIXING and isinstance(result, Tensor) and _is_written(arguments):
+        return varied(result, (Variation(FIXED, location),))
     if name in _DECODING and (looped or fed) and not traced:
         return varied(result, (Variation(READ, location),))
     if name == "tf.sparse.to_dense" and not traced:
@@ -109,6 +133,14 @@ def _masked(name: str, arguments: Mapping[str, Value], result: Value, location: 
         case _:
             return result
     return varied(result, (Variation(MASKED, location, axis),))
+
+
+def _is_written(arguments: Mapping[str, Value]) -> bool:
+    """Whether the size that a function makes something of is one of the program's, with no dimension left open."""
+    sizes = [leaf for name in _WRITTEN if name in arguments for leaf in leaves(arguments[name])]
+    numbers = [leaf.constant for leaf in sizes if isinstance(leaf, Static)]
+    left = any(one in (None, -1) or (isinstance(one, tuple | list) and {None, -1} & {*one}) for one in numbers)
+    return bool(sizes) and not left and not any(isinstance(leaf, Tensor) or variations_of(leaf) for leaf in sizes)
 
 
 def _is_open(arguments: Mapping[str, Value]) -> bool:
