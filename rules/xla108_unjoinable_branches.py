@@ -275,21 +275,6 @@ def f(x):
         ),
         Bad(
             """
-@tf.function(jit_compile=True)
-def f(x):
-    for limit in (1.0, 2.0):
-        with tf.name_scope("step"):
-            if tf.reduce_sum(x) > limit:
-                return x
-            x = x * 2.0
-    return x * 3.0
-""",
-            ["tf.reduce_sum(x) > limit"],
-            Fails("must also have a return statement"),
-            effect=Effect.FAILS,
-        ),
-        Bad(
-            """
 def selected(x):
     return tf.boolean_mask(x, x > 0.0), tf.boolean_mask(x, x <= 0.0)
 

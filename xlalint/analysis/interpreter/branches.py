@@ -266,7 +266,7 @@ def _leaves_its_block(frame: Frame, node: cst.If) -> bool:
     match next(around), next(around, None):
         case cst.If(), _:
             return True
-        case cst.IndentedBlock(body=lines), owner if not isinstance(owner, cst.FunctionDef):
+        case cst.IndentedBlock(body=lines), owner if not isinstance(owner, cst.FunctionDef | cst.For | cst.While):
             behind = lines[lines.index(node) + 1 :]
             return not any(isinstance(inner, cst.Return) for line in behind for inner in cst.within(line))
         case _:

@@ -19,7 +19,10 @@ from .setup_events import Setup
 _OWN: Final = frozenset(("_component_specs", "_get", "_primary", "_type_spec", "_values", "values"))
 _NOT_OF_DICTS: Final = frozenset(("dtype", "numpy", "shape"))  # what a tensor has, and a structure of them has not
 # Functions that take it as it is, by the beginnings of their names (measured).
-_TAKING: Final = ("tf.distribute.", "tf.function", "tf.identity", "tf.nest.", "tf.print", "tf.tpu.")
+_TAKING: Final = (
+    *("tf.distribute.", "tf.function", "tf.identity", "tf.nest.", "tf.print", "tf.tpu."),
+    *("tf.Session.", "tf.InteractiveSession.", "tf.compat.v1.Session.", "tf.compat.v1.InteractiveSession."),
+)
 _OF_TENSORS: Final = ("keras.", "tf.")
 _CONVERTING: Final = ("predict_on_batch", "test_on_batch", "train_on_batch")  # methods that take it, too
 
