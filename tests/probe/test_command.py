@@ -74,7 +74,7 @@ def test_verdicts_stand_beside_findings(project: Path, capsys: pytest.CaptureFix
     assert "Probed " in out
 
     code, out, _ = ran(capsys, "probe", "a.py::fine", "--inputs", "x: f32[2..4]")
-    assert code == 0
+    assert code == 0, out
     assert out.startswith("compiles: fine (a.py:")
     assert "x: f32[2..4]" in out
 
