@@ -39,7 +39,7 @@ Or `self.loss = tf.Variable(0.0)` in `__init__`, and `self.loss.assign(..)` in t
 - Attributes that host code, or a constructor, assigns a tensor as well, and variables.
 - What any tensor of a trace knows (`.shape`, `.dtype`), a comparison with None, and text.
 - What the same trace reads: a layer that keeps its attention scores for the model that calls it. What the next trace
-  reads is XLA607.
+  reads is XLA607. Functions that nobody is seen to call may run in the trace, too.
 
 ## Fix safety
 Shown only: whether a variable or a returned value is right depends on who reads the state.
@@ -175,6 +175,19 @@ print(double(tf.ones([3])).numpy(), f"{double.last}")
 """,
             Runs(),
             why="text of it shows a name, and raises nothing",
+        ),
+        Good(
+            """
+class Doubler(tf.keras.layers.Layer):
+    def call(self, x):
+        self.last = x * 2.0
+        return x
+
+    def halved(self):
+        return self.last / 2.0
+""",
+            None,
+            why="the layer is only defined: whoever calls the method may do so in the same trace",
         ),
         Good(
             """

@@ -164,9 +164,10 @@ class Attributes(Interpreter):
     def _instance_attribute(self, frame: Frame, owner: Instance, name: str, node: cst.BaseExpression) -> Value:
         if owner.cls.view_of is None and name in owner.attributes:
             held = owner.attributes[name]
-            if frame.context.kind in NOT_TRACED:
-                report_left(self, frame, owner, name, node)
-            return captured(frame, held) if frame.context.kind is ContextKind.HOST else held
+            if frame.context.kind is not ContextKind.HOST:
+                return held
+            report_left(self, frame, owner, name, node)
+            return captured(frame, held)
         method = owner.cls.find(name)
         if method is not None:
             own = self.bound_method(frame, method, owner, node)
