@@ -67,7 +67,7 @@ def _is_bound_between(first: Location, further: Location) -> bool:
     start, end = sorted((unit.span(first.node), unit.span(further.node)))
     around = [each for each in unit.around(first.node) if isinstance(each, cst.FunctionDef | cst.Module)]
     for target in cst.targets_in(around[0]) if around else ():
-        bound = {part.value for part in cst.within(target) if isinstance(part, cst.Name)}
+        bound = cst.names_within(target)
         if not bound.isdisjoint(names) and start < unit.span(target) < end:
             return True
     return False

@@ -327,7 +327,7 @@ def _variable(loop: Location, grown: ApiCall) -> str | None:
     around = next((it for it in unit.around(node) if isinstance(it, cst.For | cst.While)), None)
     if len(node.args) == 1 and invariants:
         name = _assigned(unit, call)
-        named = {part.value for part in cst.within(invariants[0]) if isinstance(part, cst.Name)}
+        named = cst.names_within(invariants[0])
         inside = around is not None and around in unit.around(call) and not _assigned_again(around, name)
         return name if inside and name in taken and name in named else None
     outer = list(unit.around(call))

@@ -37,6 +37,11 @@ def within(node: CSTNode) -> Iterator[CSTNode]:  # noqa: F405
         pending.extend(reversed(here.children))
 
 
+def names_within(node: CSTNode) -> set[str]:  # noqa: F405
+    """The names in a node, those of attributes and keywords too."""
+    return {part.value for part in within(node) if isinstance(part, Name)}  # noqa: F405
+
+
 def targets_in(block: CSTNode) -> Iterator[CSTNode]:  # noqa: F405
     """What something is assigned to in a block: by a statement, a loop, a walrus, `with .. as` or `except .. as`."""
     for part in within(block):

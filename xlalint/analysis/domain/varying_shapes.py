@@ -75,6 +75,8 @@ OF_RECORD: Final = "of a record"
 FED_BACK: Final = "fed back"
 # .. nor this, of an element of a dataset that is brought to a size which is written: all elements have it.
 FIXED: Final = "fixed"
+# What makes the elements of one dataset differ in shape; padding them ends it.
+UNEVEN: Final = frozenset((FIXED, "generator shape", "longest", MASKED, READ, RESIZED, "unpadded"))
 # What makes a list longer or shorter, and the first dimension of what is made of it.
 _OF_NO_SIZE: Final = frozenset(
     (*OF_LAYERS, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, OF_RECORD, FED_BACK, FIXED, "batch", "counter")

@@ -81,7 +81,8 @@ class Attributes(Interpreter):
 
     def attribute(self, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> Value:
         """The value of `owner.name`, read at `node`."""
-        report_parted_owner(self, frame, owner, node, name)
+        if self.strategies:
+            report_parted_owner(self, frame, owner, node, name)
         match owner:
             case Api(values) if values in flags.VALUES and name in self.flags:
                 defined = self.flags[name]

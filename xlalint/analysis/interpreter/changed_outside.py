@@ -85,9 +85,9 @@ def is_set_anew(frame: Frame, statement: cst.CSTNode, target: cst.Attribute, val
             return True
         case cst.Assign(value=made) | cst.AnnAssign(value=made) if made is not None:
             if isinstance(value, Static) and value.known:
-                return any(not changed.isdisjoint(_names_in(test)) for test in _tests(frame.unit, statement))
+                return any(not changed.isdisjoint(cst.names_within(test)) for test in _tests(frame.unit, statement))
             calls = any(isinstance(part, cst.Call) for part in cst.within(made))
-            return not changed.isdisjoint(_names_in(made)) or (calls and not isinstance(value, Static))
+            return not changed.isdisjoint(cst.names_within(made)) or (calls and not isinstance(value, Static))
         case _:
             return False
 
@@ -102,10 +102,6 @@ def _tests(unit: Unit, statement: cst.CSTNode) -> Iterator[cst.BaseExpression]:
                 continue
             case cst.If(test=test):
                 yield test
-
-
-def _names_in(node: cst.CSTNode) -> set[str]:
-    return {part.value for part in cst.within(node) if isinstance(part, cst.Name)}
 
 
 def _is_of_program(frame: Frame) -> bool:

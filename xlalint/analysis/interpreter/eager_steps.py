@@ -258,12 +258,12 @@ def _decisive_numbers(frame: Frame, node: cst.With) -> Iterator[tuple[Value, cst
     function = frame.function
     if function is None or not isinstance(function.node, cst.FunctionDef):
         return
-    read = {part.value for part in cst.within(node.body) if isinstance(part, cst.Name)}
+    read = cst.names_within(node.body)
     for part in cst.within(function.node.body):
         if isinstance(part, cst.If) and any(
             isinstance(inner, cst.Attribute) and inner.attr.value in OPTIMIZES for inner in cst.within(part)
         ):
-            read.update(inner.value for inner in cst.within(part.test) if isinstance(inner, cst.Name))
+            read |= cst.names_within(part.test)
     parameters = function.node.params
     for parameter in (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params):
         value = frame.summary.given.get(parameter.name.value)
@@ -273,7 +273,7 @@ def _decisive_numbers(frame: Frame, node: cst.With) -> Iterator[tuple[Value, cst
 
 def _takes_piece(node: cst.Subscript, bound: set[str]) -> bool:
     """Whether a piece is taken, by bounds that the block does not make."""
-    names = {part.value for part in cst.within(node) if isinstance(part, cst.Name)}
+    names = cst.names_within(node)
     return any(isinstance(element.slice, cst.Slice) for element in node.slice) and not names & bound
 
 

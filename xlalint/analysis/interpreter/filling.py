@@ -249,7 +249,7 @@ def _is_of_each(node: cst.CSTNode, target: cst.BaseExpression) -> bool:
             cst.Call(func=cst.Attribute(value=cst.Subscript(slice=index)))
             | cst.AugAssign(target=cst.Subscript(slice=index))
         ):
-            names = {part.value for part in cst.within(target) if isinstance(part, cst.Name)}
+            names = cst.names_within(target)
             parts = (part for element in index for part in cst.within(element))
             return any(isinstance(part, cst.Name) and part.value in names for part in parts)
         case _:

@@ -29,12 +29,12 @@ class Names(Interpreter):
             if scope.env is not None and (value := scope.env.get(name)) is not None:
                 if isinstance(value, Deferred):
                     value = scope.env[name] = settled(value)
-                value = value if scope is frame else perhaps_parted(value)
+                value = perhaps_parted(value) if self.strategies and scope is not frame else value
                 return captured(frame, value) if scope.context.kind is ContextKind.HOST else value
             scope = scope.parent
         found = self._of_module(frame.module, name)
         if found is not None:
-            found = found if frame.is_module else perhaps_parted(found)
+            found = perhaps_parted(found) if self.strategies and not frame.is_module else found
             return found if frame.module in self.fragments else captured(frame, found)
         if name in BUILTINS:
             return BUILTINS[name]

@@ -24,7 +24,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, MASKED, READ, RESIZED, filtered, mapped, of_element, variations_of, varied
+from ..domain.varying_shapes import LAST, UNEVEN, filtered, mapped, of_element, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
 from .changing_numbers import decided_by
@@ -48,8 +48,6 @@ ROWS_OF_STEPS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _MANY: Final = 1000  # steps: more than those of a program that only looks at a few batches
 _USUAL_BATCH: Final = 32
-# What makes the elements of one dataset differ in shape; padding them ends it.
-_UNEVEN: Final = frozenset(("fixed", "generator shape", "longest", MASKED, READ, RESIZED, "unpadded"))
 
 
 class Step(Record):
@@ -279,7 +277,7 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
     one_by_one = usual == 1 and bool(setting)
     filled = (is_multiple(count, usual) and not one_by_one) or is_multiple(count, size)
     # Elements of several shapes do not fit into one batch.
-    held = step.element if usual == 1 else filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
+    held = step.element if usual == 1 else filtered(step.element, lambda variation: variation.kind not in UNEVEN)
     element = _shifted(held, 1)
     if not (number == 1 or filled or step.facts.endless or _drops_remainder(step)):
         if one_by_one:
@@ -340,7 +338,7 @@ def _in_buckets(step: Step) -> ApiObject:
     boundaries = step.get("bucket_boundaries")
     buckets = length_of_sliced(boundaries)
     shapes = buckets if isinstance(buckets, int) else None
-    kept = filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
+    kept = filtered(step.element, lambda variation: variation.kind not in UNEVEN)
     batched = step.dataset(_shifted(kept, 1), count=None, batch=0, uniform=False)
     if not (step.facts.endless or _drops_remainder(step)):
         detail = "each bucket"

@@ -43,11 +43,12 @@ from .inputs.numbers import VALUE_SETS
 from .inputs.tensors import Arguments
 from .pipe import Pipe
 
-_LATE: Final = 0.5  # the share of a function's time behind which its whole may not be compiled before the end
-
 if TYPE_CHECKING:
     from .devices.libtpu import TpuCompiler
     from .devices.lowering import Lowerer, Stateless
+
+# The share of a function's time after which its whole may not be compiled before the end.
+_LATE: Final = 0.5
 
 
 class Session:
