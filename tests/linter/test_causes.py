@@ -162,6 +162,44 @@ def test_what_a_function_creates_besides_is_information(tmp_path: Path) -> None:
     assert found[1].notes[-1].span == found[0].span
 
 
+STATES = """\
+import keras
+
+class Cell(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.potential = self.spikes = self.rate = self.trace = 0.0
+
+    def call(self, x):
+        self.integrate(x)
+        self.fire()
+        return self.spikes
+
+    def integrate(self, x):
+        self.potential = self.potential + x
+        self.trace = 0.9 * self.trace + x
+
+    def fire(self):
+        self.spikes = self.spikes + self.potential
+        self.rate = 0.5 * self.rate + self.spikes
+
+class Other(Cell):
+    def call(self, x):
+        self.integrate(x)
+        return self.potential
+
+model = keras.Sequential([keras.Input((4,)), Cell(), Other(), keras.layers.Dense(1)])
+model.compile("sgd", "mse", jit_compile=True)
+"""
+
+
+def test_the_further_states_of_a_layer_are_information(tmp_path: Path) -> None:
+    (tmp_path / "cell.py").write_text(STATES, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA607"]
+    assert [one.severity for one in found] == [Severity.ERROR] * 3 + [Severity.INFO]
+    assert found[3].notes[-1].span == found[0].span
+
+
 INPUTS = """\
 import tensorflow as tf
 

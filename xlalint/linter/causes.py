@@ -27,11 +27,14 @@ _OF_FUNCTIONS: Final = {
     "XLA506": Effect.TPU,
     "XLA606": Effect.DIVERGES,
 }
+# The same of all that is reached from where tracing begins: a layer that keeps its state in tensors does so in each of
+# its methods.
+_OF_ENTRIES: Final = {"XLA607": Effect.FAILS}
 # Rules about what a file does everywhere in one way, where no rewrite is shown for the place itself: arrays that Keras
 # cuts into batches, by model after model of a notebook.
 _OF_FILES: Final = frozenset(("XLA302",))
 _ALL: Final = frozenset(
-    ("XLA106", "XLA205", "XLA206", "XLA403", "XLA409", "XLA606")
+    ("XLA106", "XLA205", "XLA206", "XLA403", "XLA409", "XLA606", "XLA607")
 )  # of which errors, too, are said a few times
 # Rules about a loop, whose place is what it iterates over: who mends what another rule says of that has done nothing
 # about what the loop does.
@@ -50,6 +53,7 @@ _SAID: Final = {
     "XLA409": _CREATES,
     "XLA506": "one `tf.function` around both is enough",
     "XLA606": _CREATES,
+    "XLA607": "here, too, tensors of the graph are kept",
     "XLA609": "here, too, compiled code reads it",
 }
 
@@ -87,4 +91,6 @@ def _cause(finding: Finding) -> Hashable:
         return finding.effect
     if finding.effect is _OF_FUNCTIONS.get(finding.code) and finding.context is not None:
         return tuple((step.path, step.name) for step in finding.context.trail[-1:]) or None
+    if finding.effect is _OF_ENTRIES.get(finding.code) and finding.context is not None:
+        return tuple((step.path, step.name) for step in finding.context.trail[:1]) or None
     return None
