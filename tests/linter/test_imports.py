@@ -75,3 +75,29 @@ def test_nothing_above_the_project_is_read(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "models" / "vae" / "net.py").write_text(NET, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     assert check(["project"], Settings(jobs=1)).findings == ()
+
+
+SET: Final = """\
+import tensorflow as tf
+
+def _choose():
+    global select
+    select = _kept
+
+def _kept(x):
+    return tf.boolean_mask(x, x > 0)
+
+_choose()
+"""
+
+
+@pytest.mark.parametrize("caller", ["before.py", "then.py"])
+def test_what_a_function_of_a_module_sets_is_found_in_whatever_order_files_are_read(
+    caller: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = "print(tf.function(models.select, jit_compile=True)(tf.range(4)))\n"
+    (tmp_path / caller).write_text(f"import tensorflow as tf\nimport models\n\n{call}", encoding="utf-8")
+    (tmp_path / "models.py").write_text(SET, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = check(["."], Settings(jobs=1)).findings
+    assert ("models.py", "xla") in {(one.path, one.context and one.context.kind) for one in found}

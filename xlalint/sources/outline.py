@@ -130,8 +130,9 @@ class _Lines:
 class Outline:
     """What a module binds, and the stretches of code that run when it is imported.
 
-    `bindings`: name -> definitions in order; `assigned`: names that module-level code binds in another way;
-    `rebound`: those of them that it binds more than once, so that what they are depends on when they are asked for;
+    `bindings`: name -> definitions in order; `assigned`: names that module-level code binds in another way, or has
+    functions bind that declare them `global`; `rebound`: those of them that it binds more than once, so that what they
+    are depends on when they are asked for;
     `stars`: modules imported with `*`; `blocks`: `if`, `try` and `with` statements that hold definitions or imports;
     `statements`: Python's own trees of each stretch, of thirty times the size of its text, until somebody takes them;
     `lines`: what Python's trees do not say of the text; `under`: the conditions on a backend that imports stand under.
@@ -205,6 +206,7 @@ def _outline(tree: ast.Module, lines: _Lines) -> Outline:
             together.append(statements)
         follows = is_code
     result.statements.update(zip(result.code, together, strict=True))
+    result.assigned |= result.lines.set_by_functions - result.bindings.keys() - result.literals.keys()
     return result
 
 
