@@ -8,7 +8,7 @@ three reads of one function the further ones are information.
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. A tensor has no value during tracing, so the read fails:
 
-- `.numpy()` raises `AttributeError`.
+- `.numpy()`, and `get_value` and `eval` of Keras's backend, raise `AttributeError`.
 - NumPy functions raise "Cannot convert a symbolic tf.Tensor".
 - `bool` raises `OperatorNotAllowedInGraphError`.
 - An index of a list and `tf.constant` raise `TypeError`.
@@ -25,6 +25,7 @@ shape. These compile with AutoGraph and fail without it.
 ## Not flagged
 - `f"{t}"`, `"%s" % t`, `str(t)` and `print(t)`, which print the symbolic tensor; `np.shape(t)` and `np.ndim(t)`.
 - Tensors as keys of dicts: no tensor has a hash, so that fails eagerly as well, on both backends.
+- `keras.backend.get_value` of a variable, whose value at that moment it returns, as a constant.
 - NumPy on constants, `int(x.shape[0])`, eager code, and tensors that a constructor keeps, which have their values.
 
 ## Fix safety
@@ -56,7 +57,9 @@ from ._jax import read
 
 CONVERTED = frozenset(("int", "float", "len"))  # the builtins that AutoGraph rewrites
 STATIC_READS = frozenset(("np.shape", "np.ndim", "np.isscalar"))  # they look at the static shape only
-EAGER_READS = STATIC_READS | CONVERTED | {"bool", "complex", ".numpy"}  # of a tensor that is not of the trace
+VARIABLE_READS = frozenset(("keras.backend.eval", "keras.backend.get_value"))  # they leave the graph for a variable
+# Of a tensor that is not of the trace.
+EAGER_READS = STATIC_READS | CONVERTED | VARIABLE_READS | {"bool", "complex", ".numpy"}
 
 
 class HostReadOfTensor(Rule):
@@ -87,6 +90,21 @@ def f(x):
             Fails("got a tensor instead"),
             effect=Effect.FAILS,
             help="tf.convert_to_tensor(tf.reduce_min(x))",
+        ),
+        Bad(
+            """
+from tensorflow.keras import backend as K
+
+def distance(a, b):
+    return K.get_value(tf.reduce_mean(tf.abs(a - b)))
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * distance(x, tf.reverse(x, [0]))
+""",
+            ["K.get_value(tf.reduce_mean(tf.abs(a - b)))"],
+            Fails("numpy"),
+            effect=Effect.FAILS,
         ),
         Bad(
             """
@@ -283,6 +301,16 @@ def f(x: tf.Tensor):
         ),
     )
     good = (
+        Good(
+            """
+SCALE = tf.Variable(2.0)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * tf.keras.backend.get_value(SCALE)
+""",
+            why="it leaves the graph for a variable, and is a constant of the trace",
+        ),
         Good(
             """
 class Net(tf.keras.Model):
@@ -486,6 +514,8 @@ print(float(np.mean(losses)), losses.numpy().tolist(), len(losses))
 
 def _outcome(event: HostRead, tensor: Tensor) -> tuple[Effect, str] | None:
     if event.reader in (EAGER_READS if tensor.eager else STATIC_READS):
+        return None
+    if event.reader in VARIABLE_READS and tensor.variable:
         return None
     if event.reader not in CONVERTED:
         return Effect.FAILS, "a tensor has no value during tracing, so tracing fails"

@@ -11,7 +11,10 @@ READERS: Final = frozenset(("numpy", "item", "tolist", "eval", "__array__", "__b
 KERAS_INPUTS: Final = frozenset(("keras.Input", "keras.layers.Input"))
 # What NumPy answers without reading a symbolic tensor (measured).
 SHAPE_ONLY: Final = frozenset(("np.shape", "np.ndim", "np.isscalar", "np.result_type", "np.dtype"))
-HOST_LIBRARIES: Final = ("np.", "math.", "scipy.", "keras.ops.convert_to_numpy")
+HOST_LIBRARIES: Final = (
+    *("np.", "math.", "scipy.", "keras.ops.convert_to_numpy"),
+    *("keras.backend.batch_get_value", "keras.backend.eval", "keras.backend.get_value"),
+)
 # The libraries that make arrays of the tensors that they are passed, in eager code (measured).
 TAKE_TENSORS: Final = ("matplotlib.", "pandas.", "seaborn.", "sklearn.metrics.")
 # Calls that only eager code makes: a function that makes one is not on its way to the compiler.
