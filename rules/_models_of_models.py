@@ -75,3 +75,30 @@ def stack(x, depth):
 inputs = tf.keras.Input((3,))
 model = tf.keras.Model(inputs, stack(inputs, 20))
 """
+TOWERS: Final = f"""{MODEL}
+def towers(inner, count):
+    found = []
+    for part in range(count):
+        inputs = [tf.keras.layers.Lambda(lambda x, part=part: x[part::count])(x) for x in inner.inputs]
+        found.append(inner(inputs))
+    return tf.keras.layers.Concatenate(axis=0)(found)
+
+whole = tf.keras.Model(model.inputs, towers(model, 20))
+"""
+LEVELS: Final = """
+import tensorflow as tf
+
+class Heads(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = tf.keras.layers.Dense(8), tf.keras.layers.Dense(1)
+
+    def __call__(self, levels):
+        found = []
+        for x in levels:
+            found.append(self.second(self.first(x)))
+        return tf.keras.layers.Add()(found)
+
+levels = [tf.keras.Input((3,)) for _ in range(20)]
+model = tf.keras.Model(levels, Heads()(levels))
+"""

@@ -43,7 +43,7 @@ from xlalint.analysis.interpreter.setup_events import LoopOfCalls
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 
 from ._host_loops import MOST_NOTES, OTHER_LOOP, read_notes
-from ._models_of_models import BESIDE, BUILDS, MODEL, PYRAMID, PYRAMID_CLASS, STACK
+from ._models_of_models import BESIDE, BUILDS, LEVELS, MODEL, PYRAMID, PYRAMID_CLASS, STACK, TOWERS
 
 
 class EagerInference(Rule):
@@ -55,6 +55,22 @@ class EagerInference(Rule):
             f"""{MODEL}
 for x in data:
     print(model(x, training=False)[0].numpy())
+""",
+            ["data"],
+            Runs(0),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
+def classify(data):
+    found = []
+    for x in data:
+        found.append(tf.keras.layers.Softmax()(model(x)).numpy())
+    return found
+
+classify(data)
 """,
             ["data"],
             Runs(0),
@@ -438,6 +454,8 @@ for number, x in enumerate(data):
             why="every tenth",
         ),
         Good(STACK, Runs(0), target="tpu", why="layers that a model is put together of"),
+        Good(TOWERS, Runs(0), target="tpu", why="layers are made for what the model is called with"),
+        Good(LEVELS, Runs(0), target="tpu", why="Keras calls it with the inputs of a model"),
         Good(
             f"""{MODEL}
 for x in data:

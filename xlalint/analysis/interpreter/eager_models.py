@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import ApiObject, Instance, Variation
+from ..domain.values import Api, ApiObject, Instance, Variation
 from ..domain.varying_shapes import GROWN, JOINED, filtered
 from ..library.api import kind_of
 from ..record import replace
@@ -16,7 +16,7 @@ from .frames import Act, Arguments, Frame
 from .interface import Interpreter, method_value
 
 _OF_LAYERS: Final = ("layer", "model")
-_RUN_BY_KERAS: Final = ("__init__", "build", "call", "compile", "summary")
+_RUN_BY_KERAS: Final = ("__call__", "__init__", "build", "call", "compile", "summary")
 
 
 def report_eager_object(
@@ -47,6 +47,8 @@ def _report_model(
 ) -> None:
     """Host code calls a model line by line: what gets longer from call to call, a target compiles for each length."""
     target, context = interpreter.options.target, frame.context
+    if _puts_together(interpreter, frame, node):
+        return
     call = None if model is None else model.cls.find("call")
     if call is None or not asks_for_graph(interpreter.decorated(method_value(call, model))):
         interpreter.note_done(frame, Act.MODEL, node)
@@ -71,6 +73,23 @@ def _report_layer(interpreter: Interpreter, frame: Frame, node: cst.BaseExpressi
         return
     if model.cls.is_keras("model") and not any(done.act is Act.MODEL for done in frame.summary.done):
         interpreter.note_done(frame, Act.MODEL, node)
+
+
+def _puts_together(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> bool:
+    """Whether a function calls a layer where it makes it, `Reshape(shape)(x)`, before it calls a model: what it makes
+    is part of another model."""
+    if frame.function is None:
+        return False
+    around = [*frame.unit.around(node)]
+    for part in cst.within(frame.function.node.body):
+        match part:
+            case cst.Call(func=cst.Call(func=made)) if (
+                frame.unit.span(part) < frame.unit.span(node) and part not in around
+            ):
+                value = interpreter.evaluate(frame, made)
+                if isinstance(value, Api) and kind_of(value.name) == "layer":
+                    return True
+    return False
 
 
 def _is_made_here(frame: Frame, node: cst.BaseExpression) -> bool:
