@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -294,10 +295,11 @@ def test_the_folder_of_a_project(tmp_path: Path, files: list[str], file: str, fo
     for one in (*files, file, ".venv/lib/x.py"):
         (tmp_path / one).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / one).touch()
+    os.mkfifo(tmp_path / "pipe.py")
     assert project_of(tmp_path / file) == tmp_path / folder
     found = {str(one.relative_to(tmp_path)) for one in python_files(tmp_path)}
     assert file in found or "site-packages" in file
-    assert not any(one.startswith(".venv") for one in found)
+    assert not any(one.startswith(".venv") or one == "pipe.py" for one in found)
 
 
 MODES = """

@@ -75,14 +75,15 @@ def python_files(root: Path) -> Iterator[Path]:
 
 
 def files_below(root: Path, *endings: str) -> Iterator[Path]:
-    """The same for files whose names end with one of several words."""
+    """The same for files whose names end with one of several words. What is no file, as a pipe, is left out."""
     for folder, names, files in os.walk(root):
         names[:] = sorted(
             name
             for name in names
             if not name.startswith(".") and name not in _NOT_OURS and not Path(folder, name, "pyvenv.cfg").exists()
         )
-        yield from (Path(folder, name) for name in sorted(files) if name.endswith(endings))
+        found = (Path(folder, name) for name in sorted(files) if name.endswith(endings))
+        yield from (path for path in found if path.is_file())
 
 
 def is_test(path: Path) -> bool:
