@@ -1,4 +1,5 @@
-"""A loop that asks for one batch after the other meets the smaller last one where the data begin again behind it."""
+"""A loop that asks for one batch after the other meets the smaller last one where the data begin again behind it, or
+where it asks for all."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from xlalint.settings.config import Settings
 
 SETUP = """\
 import itertools
+import math
 import sys
 
 import numpy as np
@@ -45,6 +47,9 @@ MEETING = (
     "rows = forever(data, 32)\nfor epoch in range(3):\n    for number in range(2):\n        step(next(rows))",
     "rows = iter(dataset.repeat())\nfor number in range(many):\n    step(next(rows))",
     "rows = forever(data, 32)\nwhile True:\n    step(next(rows))",
+    "rows = iter(dataset)\nfor number in range(len(dataset)):\n    step(next(rows))",
+    "rows = iter(dataset)\nfor number in range(math.ceil(len(data) / 32)):\n    batch = next(rows)\n    step(batch)",
+    "rows = iter(dataset)\nfor number in range(3):\n    step(next(rows))",
     "for batch in once(np.array(list(zip(data, data)), dtype=object), 32):\n"
     "    x, y = zip(*batch)\n    step(np.array(x, 'float32'), np.array(y, 'float32'))",
     "for batch in once(list(zip(data, data)), 32):\n    x, y = zip(*batch)\n    step(x, y)",
@@ -57,6 +62,8 @@ BEFORE = (
     "rows = forever(data, 32)\nfor number in range(len(data) // 32):\n    step(next(rows))",
     "rows = once(data, 32)\nfor number in range(2):\n    step(next(rows))",
     "rows = iter(dataset)\nfor number in range(2):\n    step(next(rows))",
+    "rows = iter(dataset)\nfor number in range(len(data) // 32):\n    step(next(rows))",
+    "rows = iter(dataset.repeat())\nfor number in range(len(data) // 32):\n    step(next(rows))",
 )
 
 

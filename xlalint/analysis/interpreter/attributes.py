@@ -65,6 +65,7 @@ _KERAS_ATTRIBUTES: Final[dict[str, Value]] = {
     "built": STATIC,
     "optimizer": ApiObject("keras.optimizers.Optimizer"),
 }
+_STRATEGY: Final = "distribute_strategy"  # of a model or a variable: that in whose scope it was made
 _ABOUT_MODULES: Final = frozenset(("__version__", "__name__", "__doc__", "__file__", "__path__"))
 _PROPERTIES: Final = frozenset(("property", "functools.cached_property", "cached_property", "abc.abstractproperty"))
 # The methods that each class of records has.
@@ -97,6 +98,8 @@ class Attributes(Interpreter):
                 return entries[name]
             case ApiObject("tf.IndexedSlices", payload=value) if name == "values" and value is not None:
                 return value
+            case ApiObject() | Instance() if name == _STRATEGY and (made := making_of(owner)) and made.scope:
+                return made.scope.strategy
             case ModuleValue(module):
                 return captured(frame, self.project.member(module, name) or UNKNOWN)
             case Instance():

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.counts import Rows, rounds_up
 from ..domain.kinds import options, rows_of
 from ..domain.values import ApiObject, Pipeline, Sequence, Static, Value
 from ..domain.varying_shapes import LAST, variations_of
@@ -39,14 +40,32 @@ def meets_the_end(interpreter: Interpreter, frame: Frame, call: cst.CSTNode, arg
         match around:
             case cst.Try():
                 return True
-            case cst.For(iter=iterable) if inner is not iterable:
+            case (
+                cst.For(iter=iterable)
+                | cst.ListComp(for_in=cst.CompFor(iter=iterable))
+                | cst.GeneratorExp(for_in=cst.CompFor(iter=iterable))
+            ) if inner is not iterable:
                 match interpreter.evaluate(frame, iterable):
                     case ApiObject(api="builtins.range") as numbers if not ends_by_number(numbers):
                         return True
+                    case ApiObject("builtins.range", payload=Static() as number):
+                        if _counts_all(rows_of(number), first(arguments)):
+                            return True
             case cst.FunctionDef() | cst.Lambda():
                 return False
         inner = around
     return False
+
+
+def _counts_all(rows: Rows | None, data: Value) -> bool:
+    """Whether a number is that of all batches, the smaller one among them: `len(dataset)`, `ceil(n / size)`."""
+    match data:
+        case ApiObject(facts=Pipeline(count=int() as count)) if isinstance(rows, int):
+            return rows >= count
+        case ApiObject(facts=Pipeline(count=count)) if rows is not None and rows == count:
+            return True
+        case _:
+            return rounds_up(rows)
 
 
 def _goes_round(interpreter: Interpreter, frame: Frame, call: cst.CSTNode, arguments: Arguments) -> bool:
