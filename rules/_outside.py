@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from xlalint.analysis.domain.values import ApiObject, Creation, Static
+from xlalint.analysis.domain.kinds import options
+from xlalint.analysis.domain.values import ApiObject, Creation, Static, Value
 from xlalint.analysis.domain.values import Sequence as Items
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ShareVariable
@@ -93,22 +94,33 @@ def about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dra
             optimizer = step.owner or step.result
         case _:
             return
-    if strategy is None or not has_state(optimizer):
+    if strategy is None:
         return
+    told = [_is_outside(each, strategy, step, steps) for each in options(optimizer) if has_state(each)]
+    if None in told:  # a condition decides whether it is
+        return
+    for made, other in filter(None, told):
+        message = (
+            f"the optimizer that `compile` creates trains a model of `{name_of(strategy)}`"
+            if made is None
+            else f"this optimizer trains a model of `{name_of(strategy)}`"
+        )
+        draft = _draft(made or Creation(step.location), strategy, message, step.location)
+        yield _without_effect(_by_version(draft, strategy, other or step.keras_is_known), step, steps)
+
+
+def _is_outside(
+    optimizer: Value, strategy: ApiObject, step: SetupCall, steps: Sequence[SetupCall]
+) -> tuple[Creation | None, bool] | None:
+    """Where an optimizer with variables is made, if that is not in the scope, and whether it is in another one."""
     made = making_of(optimizer)
     inside = strategy_in(made.scope) if made is not None else strategy_in(step.context.scope)
     named = isinstance(optimizer, Static) and step.context.scope is None
     other = inside is not None and made is not None and not is_the_same(inside, strategy)
     outside = step.keras == 3 and ((made is not None and made.scope is None) or named)
     if not (other or outside) or (made is not None and _goes_by_scope(made, strategy, step, steps)):
-        return
-    message = (
-        f"the optimizer that `compile` creates trains a model of `{name_of(strategy)}`"
-        if made is None
-        else f"this optimizer trains a model of `{name_of(strategy)}`"
-    )
-    draft = _draft(made or Creation(step.location), strategy, message, step.location)
-    yield _without_effect(_by_version(draft, strategy, other or step.keras_is_known), step, steps)
+        return None
+    return made, other
 
 
 def _by_version(draft: Draft, strategy: ApiObject, sure: bool) -> Draft:
