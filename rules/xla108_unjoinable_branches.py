@@ -3,8 +3,8 @@
 ## What it does
 Reports an `if` on a tensor whose branches do not fit together: only one of them assigns a name that is used later, only
 one returns, or they leave values of different dtype, structure, rank or shape. Also a test of sizes that pads,
-extends, repeats or cuts a tensor. For `tf.cond`, reports functions that
-return tensors of different dtype or rank.
+extends, repeats or cuts a tensor. Of `tf.cond`, and of `keras.backend.switch` with one condition for all elements,
+reports sides that are tensors of different dtype or rank.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with AutoGraph. These fail:
@@ -24,8 +24,7 @@ Different sizes of the same rank compile to a bounded dynamic shape (`f32[<=4]`)
 `tf.cumsum` of it crashed the process. Where sizes decide (`if tf.shape(x)[0] < 8: x = tf.pad(x, ..)`), the result is
 right, and its gradient is as long as the longer branch, or does not compile ("shape of dy was [4] instead of [2]").
 The functions of `tf.cond` fail in the
-same way, with and without AutoGraph
-("must have the same number, type, and overall structure of return values").
+same way, with and without AutoGraph ("must have the same number, type, and overall structure of return values").
 
 ## Example
     if tf.reduce_sum(x) > 0.0:
@@ -76,6 +75,23 @@ class UnjoinableBranches(Rule):
     name = "unjoinable-branches"
     handles = (JoinBranches, BranchOn)
     bad = (
+        Bad(
+            """
+from tensorflow.keras import backend as K
+
+@tf.function(jit_compile=True)
+def f(x):
+    x = K.reshape(x, (2, 2))
+    loss = K.switch(tf.size(x) > 0, K.square(x), tf.constant(0.0))
+    return K.mean(loss) + tf.cond(tf.size(x) > 9, lambda: x, lambda: 1.0)
+""",
+            [
+                "K.switch(tf.size(x) > 0, K.square(x), tf.constant(0.0))",
+                "tf.cond(tf.size(x) > 9, lambda: x, lambda: 1.0)",
+            ],
+            Fails("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()"),
+            effect=Effect.FAILS,
+        ),
         Bad(
             """
 @tf.function(jit_compile=True)
@@ -325,6 +341,17 @@ def f(x):
         ),
     )
     good = (
+        Good(
+            """
+from tensorflow.keras import backend as K
+
+@tf.function(jit_compile=True)
+def f(x):
+    mean = K.switch(tf.reduce_sum(x) > 0.0, lambda: K.mean(x), lambda: tf.constant(0.0))
+    return K.switch(x > mean, x, tf.zeros_like(x)) + K.switch(tf.reduce_sum(x) > 0.0, mean, 0.0)
+""",
+            why="numbers on both sides, and elements one by one",
+        ),
         Good(
             """
 @tf.function(jit_compile=True)

@@ -74,13 +74,36 @@ def _cond(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
         return UNKNOWN
     results = [_called(interpreter, frame, found, [], node, False) for found in branches]
     condition = arguments.get(0, "pred")
-    tensor = as_tensor(condition) if condition is not None else None
-    if len(results) == 2 and tensor is not None and tensor.dependence is Dependence.VALUE:  # XLA drops one of others
-        reason = unjoinable(*results)
-        if reason in ("dtype", "rank", BOUNDS):
-            interpreter.emit(frame, JoinBranches, node, name="", reason=reason, functions=True)
     decisive = None if condition is None else as_tensor(condition, Dependence.STATIC)
+    if decisive is not None:
+        _report_unjoinable(interpreter, frame, decisive, results, node)
     return chosen_by(decisive, join_all(*results))
+
+
+def _report_unjoinable(
+    interpreter: Interpreter, frame: Frame, condition: Tensor, sides: list[Value], node: cst.BaseExpression
+) -> None:
+    """Say that the sides of a conditional do not fit together, which XLA asks whatever it knows of the condition; only
+    of bounds it drops the side that it knows not to run."""
+    reason = unjoinable(*sides) if len(sides) == 2 else None
+    if reason in ("dtype", "rank") or (reason == BOUNDS and condition.dependence is Dependence.VALUE):
+        interpreter.emit(frame, JoinBranches, node, name="", reason=reason, functions=True)
+
+
+def _switch(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`keras.backend.switch(condition, x, y)`, which is `tf.cond` where the condition is a scalar, else `tf.where`.
+    Functions are called."""
+    given = (arguments.get(1, "then_expression"), arguments.get(2, "else_expression"))
+    sides = [
+        _called(interpreter, frame, side, [], node, False) if interpreter.functions_in(side) else side
+        for side in given
+        if side is not None
+    ]
+    condition = arguments.get(0, "condition")
+    decisive = None if condition is None else as_tensor(condition, Dependence.STATIC)
+    if decisive is not None and decisive.rank == 0:
+        _report_unjoinable(interpreter, frame, decisive, sides, node)
+    return chosen_by(decisive, join_all(*sides)) if sides else UNKNOWN
 
 
 def _smart_cond(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -395,6 +418,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.scan": _scanned,
     "tf.foldl": _scanned,
     "tf.foldr": _scanned,
+    "keras.backend.switch": _switch,
     "keras.ops.cond": _eagerly(_smart_cond),
     "keras.ops.while_loop": _eagerly(_while_loop),
     "keras.ops.fori_loop": _eagerly(_fori),
