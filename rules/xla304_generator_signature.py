@@ -164,6 +164,14 @@ for values in tf.data.Dataset.from_generator(examples, {SIGNATURE}).padded_batch
         ),
         Good(
             f"""{STEP}
+for values in tf.data.Dataset.from_generator(examples, output_types=tf.float32).padded_batch(2, padded_shapes=[8]):
+    step(values)
+""",
+            Runs(1),
+            why="padded to shapes that nothing declared before",
+        ),
+        Good(
+            f"""{STEP}
 dataset = tf.data.Dataset.from_generator(examples, output_types=tf.float32, output_shapes=[None])
 for values in dataset.map(lambda x: tf.pad(x, [[0, 8 - tf.shape(x)[0]]])):
     step(values)

@@ -326,7 +326,9 @@ def _in_padded_batches(step: Step) -> ApiObject:
     shapes = step.get("padded_shapes")
     known = False if shapes in (None, NONE) else fixed_shapes(shapes) if shapes is not None else None
     batched = _in_batches(step)
-    if known is not False or step.facts.uniform:
+    if known is not False:  # these are the shapes then, of elements that declare none as well
+        return replace(batched, payload=filtered(batched.payload or Structure(), lambda one: one.kind != "generator"))
+    if step.facts.uniform:
         return batched
     return replace(
         batched, payload=varied(batched.payload or Structure(), (Variation("padded batch", step.location, axis=1),))
