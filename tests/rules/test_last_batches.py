@@ -48,6 +48,33 @@ SCRIPTS = {
                 PARSER.format("parser.add_argument('--size', type=int)\nparser.set_defaults(size=32)"),
                 False,
             ),
+            (
+                "of a group",
+                PARSER.format("parser.add_argument_group('data').add_argument('--size', type=int, default=35)"),
+                True,
+            ),
+            (
+                "of a group, and not even",
+                PARSER.format("parser.add_argument_group('data').add_argument('--size', type=int, default=32)"),
+                False,
+            ),
+            (
+                "of a command",
+                PARSER.format(
+                    "train = parser.add_subparsers().add_parser('train')\n"
+                    "train.add_argument('--size', type=int, default=35)"
+                ),
+                True,
+            ),
+            (
+                "of a parser before, for a command",
+                PARSER.format(
+                    "common = argparse.ArgumentParser(add_help=False)\n"
+                    "common.add_argument('--size', type=int, default=35)\n"
+                    "parser.add_subparsers().add_parser('train', parents=[common])"
+                ),
+                True,
+            ),
             ("of the environment", "import os\n\nsize = int(os.environ.get('SIZE', 35))\n", True),
             ("of the environment, and not even", "import os\n\nsize = int(os.environ.get('SIZE', 32))\n", False),
         )

@@ -30,6 +30,7 @@ _PARSER: Final = "argparse.ArgumentParser"
 _RECORD_PARSER: Final = "transformers.HfArgumentParser"
 _RECORDS: Final = ("parse_args_into_dataclasses", "parse_dict", "parse_json_file", "parse_yaml_file")
 _SUBPARSERS: Final = "argparse._SubParsersAction"
+_PART: Final = "argparse._ArgumentGroup"  # a group of options, or the parser of one command: another one reads them
 _NAMESPACE: Final = "argparse.Namespace"
 _FLAGS: Final = tuple(
     f"{home}.DEFINE_{kind}" for home in HOMES for kind in ("bool", "boolean", "enum", "integer", "string")
@@ -39,7 +40,54 @@ _SWITCHES: Final = {"store_true": False, "store_false": True}
 
 
 def _parser(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    return ApiObject(_PARSER, payload=Dict({}))
+    return ApiObject(_PARSER, payload=Dict(_of_parents(arguments)))
+
+
+def _of_parents(arguments: Arguments) -> dict[str, Value]:
+    """The options that a parser takes over: `ArgumentParser(parents=[common])`."""
+    found: dict[str, Value] = {}
+    match arguments.keywords.get("parents"):
+        case Sequence(items=tuple(parents)):
+            for parent in parents:
+                if isinstance(parent, ApiObject) and isinstance(parent.payload, Dict):
+                    found |= {name: value for name, value in parent.payload.entries.items() if isinstance(name, str)}
+    return found
+
+
+def _part(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`parser.add_argument_group("data")`, `commands.add_parser("train", parents=[common])`."""
+    for name, value in _of_parents(arguments).items():
+        _hold(interpreter, frame, name, value)
+    return ApiObject(_PART)
+
+
+def _add_to_part(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`group.add_argument("--rate", default=1)`: which command it is of, the command line decides."""
+    if option := _option(arguments):
+        _hold(interpreter, frame, *option)
+    return NONE
+
+
+def _hold(interpreter: Interpreter, frame: Frame, name: str, value: Value) -> None:
+    """Remember an option that the parsers of a file may read."""
+    defaults = interpreter.parser_defaults.setdefault(frame.module, {})
+    defaults[name] = join(defaults[name], value) if name in defaults else value
+
+
+def _option(arguments: Arguments) -> tuple[str, Value] | None:
+    """The name of what `add_argument` has a parser hold, and its value."""
+    names = [it.constant for it in arguments.positional if isinstance(it, Static) and isinstance(it.constant, str)]
+    option = next((name for name in names if name.startswith("--")), names[0] if names else None)
+    if option is None:
+        return None
+    target = arguments.keywords.get("dest", Static(option.lstrip("-").replace("-", "_")))
+    if not (isinstance(target, Static) and isinstance(target.constant, str)):
+        return None
+    return target.constant, _by_default(option, arguments)
 
 
 def _add_argument(
@@ -48,15 +96,10 @@ def _add_argument(
     """`parser.add_argument("--xla", action="store_true")`."""
     match owner, node:
         case ApiObject(payload=Dict(entries, other)), cst.Call(func=cst.Attribute(value=place)):
-            names = [
-                it.constant for it in arguments.positional if isinstance(it, Static) and isinstance(it.constant, str)
-            ]
-            option = next((name for name in names if name.startswith("--")), names[0] if names else None)
-            if option is not None:
-                target = arguments.keywords.get("dest", Static(option.lstrip("-").replace("-", "_")))
-                if isinstance(target, Static) and isinstance(target.constant, str):
-                    held = Dict({**entries, target.constant: _by_default(option, arguments)}, other)
-                    interpreter.assign_quietly(frame, place, replace(owner, payload=held))
+            if option := _option(arguments):
+                name, value = option
+                held = Dict({**entries, name: value}, other)
+                interpreter.assign_quietly(frame, place, replace(owner, payload=held))
             elif arguments.positional and other is None:  # `for name in defaults: parser.add_argument("--" + name)`
                 interpreter.assign_quietly(frame, place, replace(owner, payload=Dict(entries, STATIC)))
     return NONE
@@ -102,7 +145,11 @@ def _text_by_default(option: str, text: str, kind: Value | None) -> Value:
 def _parse_args(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
-    return ApiObject(_NAMESPACE, payload=owner.payload) if isinstance(owner, ApiObject) else None
+    if not isinstance(owner, ApiObject):
+        return None
+    parts = interpreter.parser_defaults.get(frame.module, {})
+    own = owner.payload if isinstance(owner.payload, Dict) else Dict({})
+    return ApiObject(_NAMESPACE, payload=Dict({**parts, **own.entries}, own.element))
 
 
 def _parse_known_args(
@@ -170,9 +217,8 @@ def _set_defaults(
                 if isinstance(value, Static) and type(value.constant) is int
             }
             interpreter.assign_quietly(frame, place, replace(owner, payload=Dict({**entries, **settings}, element)))
-    defaults = interpreter.parser_defaults.setdefault(frame.module, {})
     for name, value in arguments.keywords.items():
-        defaults[name] = join(defaults[name], value) if name in defaults else value
+        _hold(interpreter, frame, name, value)
     return NONE
 
 
@@ -183,9 +229,12 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
 }
 METHODS: Final[dict[str, MethodModel]] = {
     f"{_PARSER}.add_argument": _add_argument,
-    f"{_PARSER}.add_subparsers": lambda *_: ApiObject(_SUBPARSERS),
-    f"{_PARSER}.set_defaults": _set_defaults,
-    f"{_SUBPARSERS}.add_parser": lambda *_: ApiObject(_PARSER, payload=Dict({})),
+    f"{_PART}.add_argument": _add_to_part,
+    **{f"{parser}.add_subparsers": lambda *_: ApiObject(_SUBPARSERS) for parser in (_PARSER, _PART)},
+    **{f"{parser}.add_argument_group": _part for parser in (_PARSER, _PART)},
+    **{f"{parser}.add_mutually_exclusive_group": _part for parser in (_PARSER, _PART)},
+    **{f"{parser}.set_defaults": _set_defaults for parser in (_PARSER, _PART)},
+    f"{_SUBPARSERS}.add_parser": _part,
     f"{_PARSER}.parse_args": _parse_args,
     f"{_PARSER}.parse_known_args": _parse_known_args,
     **{f"{_RECORD_PARSER}.{name}": _parse_records for name in _RECORDS},
