@@ -25,8 +25,7 @@ shape. These compile with AutoGraph and fail without it.
 ## Not flagged
 - `f"{t}"`, `"%s" % t`, `str(t)` and `print(t)`, which print the symbolic tensor; `np.shape(t)` and `np.ndim(t)`.
 - Tensors as keys of dicts: no tensor has a hash, so that fails eagerly as well, on both backends.
-- `keras.backend.get_value` of a variable, whose value at that moment it returns, as a constant.
-- NumPy on constants, `int(x.shape[0])`, eager code, and tensors that a constructor keeps, which have their values.
+- NumPy on constants, `get_value` of variables, `int(x.shape[0])`, eager code, and tensors that a constructor keeps.
 
 ## Fix safety
 `safe` for sizes and ranks of a value that is certainly a tensor (`len(tf.shape(x))`, `int(tf.shape(x)[0])`, `len(x)`),
@@ -90,21 +89,6 @@ def f(x):
             Fails("got a tensor instead"),
             effect=Effect.FAILS,
             help="tf.convert_to_tensor(tf.reduce_min(x))",
-        ),
-        Bad(
-            """
-from tensorflow.keras import backend as K
-
-def distance(a, b):
-    return K.get_value(tf.reduce_mean(tf.abs(a - b)))
-
-@tf.function(jit_compile=True)
-def f(x):
-    return x * distance(x, tf.reverse(x, [0]))
-""",
-            ["K.get_value(tf.reduce_mean(tf.abs(a - b)))"],
-            Fails("numpy"),
-            effect=Effect.FAILS,
         ),
         Bad(
             """
@@ -301,16 +285,6 @@ def f(x: tf.Tensor):
         ),
     )
     good = (
-        Good(
-            """
-SCALE = tf.Variable(2.0)
-
-@tf.function(jit_compile=True)
-def f(x):
-    return x * tf.keras.backend.get_value(SCALE)
-""",
-            why="it leaves the graph for a variable, and is a constant of the trace",
-        ),
         Good(
             """
 class Net(tf.keras.Model):

@@ -328,26 +328,6 @@ for batch in strategy.experimental_distribute_dataset(dataset):
             """
 import numpy as np
 
-def embed(model, images):
-    strategy = model.distribute_strategy
-    dataset = tf.data.Dataset.from_tensor_slices(images).batch(128)
-    batches = iter(strategy.experimental_distribute_dataset(dataset))
-    step = tf.function(lambda batch: model(batch))
-    return [strategy.run(step, args=(next(batches),)) for _ in range(len(dataset))]
-
-strategy = tf.distribute.TPUStrategy()
-with strategy.scope():
-    model = tf.keras.Sequential([tf.keras.layers.Dense(8)])
-embed(model, np.load("images.npy"))
-""",
-            ["tf.data.Dataset.from_tensor_slices(images).batch(128)"],
-            None,
-            why="needs a TPU",
-        ),
-        Bad(
-            """
-import numpy as np
-
 @tf.function(jit_compile=True)
 def step(batch):
     return tf.reduce_sum(batch)

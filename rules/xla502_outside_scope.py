@@ -212,21 +212,6 @@ with strategy.scope():
         Bad(
             f"""
 {DATA}
-if len(tf.config.list_logical_devices()) > 8:
-    optimizer = tf.keras.optimizers.Adam(1e-2)
-else:
-    optimizer = tf.keras.optimizers.RMSprop(1e-3)
-with strategy.scope():
-    model = {MODEL}
-    model.compile(optimizer, "mse")
-{FIT}
-""",
-            ["tf.keras.optimizers.Adam(1e-2)", "tf.keras.optimizers.RMSprop(1e-3)"],
-            Breaks("Mixing different tf.distribute.Strategy objects"),
-        ),
-        Bad(
-            f"""
-{DATA}
 optimizer = tf.keras.optimizers.Adam(1e-3)
 with strategy.scope():
     model = {MODEL}
@@ -384,22 +369,6 @@ with strategy.scope():
         ),
     )
     good = (
-        Good(
-            f"""
-{DATA}
-if len(tf.config.list_logical_devices()) < 8:
-    with strategy.scope():
-        optimizer = tf.keras.optimizers.Adam(1e-2)
-else:
-    optimizer = tf.keras.optimizers.Adam(1e-3)
-with strategy.scope():
-    model = {MODEL}
-    model.compile(optimizer, "mse")
-{FIT}
-""",
-            Runs(),
-            why="a condition decides whether it is made in the scope",
-        ),
         Good(_held("with strategy.scope():"), Runs(), why="what the model holds is created in the scope"),
         Good(
             f"""

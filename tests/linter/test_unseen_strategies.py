@@ -85,3 +85,26 @@ def _codes(folder: Path, name: str, parts: dict[str, str], target: str | None) -
         (folder / path).write_text(text.replace("{body}", body), encoding="utf-8")
     found = check([folder], Settings(target=target)).findings
     return [one.code for one in found if one.severity >= Severity.WARNING]
+
+
+SEEN: Final = """\
+import numpy as np
+import tensorflow as tf
+
+def embed(model, images):
+    strategy = model.distribute_strategy
+    dataset = tf.data.Dataset.from_tensor_slices(images).batch(128)
+    batches = iter(strategy.experimental_distribute_dataset(dataset))
+    step = tf.function(lambda batch: model(batch))
+    return [strategy.run(step, args=(next(batches),)) for _ in range(len(dataset))]
+
+strategy = tf.distribute.TPUStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(8)])
+embed(model, np.load("images.npy"))
+"""
+
+
+def test_a_model_knows_the_strategy_in_whose_scope_it_was_made(tmp_path: Path) -> None:
+    (tmp_path / "embed.py").write_text(SEEN, encoding="utf-8")
+    assert "XLA302" in {one.code for one in check([tmp_path], Settings()).findings}

@@ -6,7 +6,11 @@ from typing import Final
 
 import pytest
 
+from rules.xla502_outside_scope import DATA, FIT, MODEL, OutsideScope
+from tests.compiler.claims import claim
 from xlalint import lint_source
+from xlalint.authoring import examples
+from xlalint.linter.rule import Bad, Breaks, Good, Runs
 
 SETUP: Final = """
 import sys
@@ -50,3 +54,48 @@ MADE: Final = "optimizer = tf.keras.optimizers.Adam()"
 )
 def test_an_optimizer_is_where_the_condition_puts_it(setup: str, told: list[str]) -> None:
     assert [finding.code for finding in lint_source(setup).findings] == told
+
+
+CHOSEN: Final = f"""
+{DATA}
+if len(tf.config.list_logical_devices()) > 8:
+    optimizer = tf.keras.optimizers.Adam(1e-2)
+else:
+    optimizer = tf.keras.optimizers.RMSprop(1e-3)
+with strategy.scope():
+    model = {MODEL}
+    model.compile(optimizer, "mse")
+{FIT}
+"""
+PERHAPS: Final = f"""
+{DATA}
+if len(tf.config.list_logical_devices()) < 8:
+    with strategy.scope():
+        optimizer = tf.keras.optimizers.Adam(1e-2)
+else:
+    optimizer = tf.keras.optimizers.Adam(1e-3)
+with strategy.scope():
+    model = {MODEL}
+    model.compile(optimizer, "mse")
+{FIT}
+"""
+OUTSIDE: Final = Bad(
+    CHOSEN,
+    ["tf.keras.optimizers.Adam(1e-2)", "tf.keras.optimizers.RMSprop(1e-3)"],
+    Breaks("Mixing different tf.distribute.Strategy objects"),
+)
+DECIDED: Final = Good(PERHAPS, Runs())
+
+
+def test_both_optimizers_of_which_a_condition_chooses_one_are_outside() -> None:
+    assert list(examples.flagged(OutsideScope, OUTSIDE)) == []
+
+
+def test_an_optimizer_that_one_of_the_sides_makes_in_the_scope_may_be_there() -> None:
+    assert list(examples.silent(OutsideScope, DECIDED)) == []
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize("example", [pytest.param(one, marks=claim(one.code)) for one in (OUTSIDE, DECIDED)])
+def test_what_comes_of_a_chosen_optimizer(example: Bad | Good) -> None:
+    assert list(examples.claimed(example, examples.measured_claim(example))) == []
