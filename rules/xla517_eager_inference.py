@@ -5,6 +5,7 @@ Reports a loop on the host that trains nothing, and in each iteration calls a mo
 that calls its layers, or `model.predict` for what the loop goes through; or one that predicts for each element and
 trains on that, as agents do that replay what they remember. There is one finding for a loop with the loops in it, and
 one for all loops that run the same calls; notes name the calls, the other loops, and what is read of the results there.
+Of a loop around compiled steps, reports the model that it calls beside them each time, as a generator for its fakes.
 Only programs for TPUs are meant.
 
 ## What XLA does
@@ -22,7 +23,7 @@ step once for each shape, but builds a pipeline for each call.
 
 ## Not flagged
 - Calls under a condition that may come out differently for each element, unless both of its sides call, or it passes
-  over some elements with `continue`. Calls in a loop that trains belong to XLA506 and XLA516.
+  over some elements with `continue`. Where the loop trains line by line as well, that is XLA506.
 - Loops that are written to run a few times, and `predict` in a loop over models.
 - `predict_on_batch`, and models that become part of another one, `keras.Model(inputs, outputs)`.
 - Information only: `while` loops, such as over the frames of a camera, loops that need each result to go on, and calls
@@ -475,6 +476,9 @@ for x in data:
                         "each iteration has Keras predict and fit: a call builds a pipeline, and waits for its results"
                     )
                     help = "predict once, for all inputs in one array, and fit once"
+                elif event.beside:
+                    what = "each iteration calls a model line by line, beside its compiled step: XLA compiles no call"
+                    help = "put the call into the step, or into a function with `@tf.function`"
                 elif predicts:
                     what = "each iteration has Keras predict again: a call builds a pipeline, and waits for its results"
                     help = "predict once, for a dataset of all inputs in batches"
@@ -483,7 +487,7 @@ for x in data:
                     help = "put the call into a function with `@tf.function`, or use `model.predict` for all in batches"
                 if event.unsure:
                     what = f"if the condition around the call holds, {what}"
-                called = tuple(DraftNote(each, "called here") for each in calls[:MOST_NOTES])
+                called = tuple(DraftNote(each, "called here") for each in calls[event.beside :][:MOST_NOTES])
                 others = tuple(DraftNote(each, OTHER_LOOP) for each in event.others[:MOST_NOTES])
                 yield Draft(
                     what,

@@ -68,6 +68,7 @@ def loops_of_steps(
         keys = dict.fromkeys(each.around[: each.loop] for each in own)
         for key in keys:
             yield from _one_by_one(summary, trail, key, reached, told)
+            yield from _beside_steps(summary, trail, key, reached, told)
             event = _event(summary, trail, key, reached)
             if event is not None and event.location.node not in told:
                 told.add(event.location.node)
@@ -118,6 +119,37 @@ def _one_by_one(
             told.add(each.done.location.node)
             by = Location(steps[0].at.unit, header(key[-1].node)) if key else None
             yield AssignEachStep(each.done.location, summary.context, trail, False, 0, by)
+
+
+def _beside_steps(
+    summary: Summary,
+    trail: CallPath | None,
+    key: tuple[Around, ...],
+    reached: Sequence[Reached],
+    told: set[cst.CSTNode],
+) -> Iterator[LoopOfCalls]:
+    """The models that a loop around compiled steps calls line by line, each time, in the order of their calls."""
+    loop = key[-1].node
+    direct = [each for each in reached if each.around[: len(key)] == key and each.loop == len(key)]
+    steps = [each for each in direct if each.done.act is Act.STEP]
+    if not steps or any(each.done.reader == LINE_BY_LINE for each in steps):
+        return
+    bounds = [_conditions(each, key) for each in steps]
+    calls = _themselves(
+        [
+            each
+            for each in direct
+            if each.done.act is Act.MODEL
+            and not _is_part_of_model(summary, each.at)
+            and any(_conditions(each, key) <= bound for bound in bounds)
+        ]
+    )
+    places = tuple(dict.fromkeys(each.done.location for each in calls if each.done.location.node not in told))
+    if places and not _is_left_at_once(loop):
+        told.update(place.node for place in places)
+        yield LoopOfCalls(
+            places[0], summary.context, trail, False, 0, places, (), False, False, False, False, False, beside=True
+        )
 
 
 def _event(

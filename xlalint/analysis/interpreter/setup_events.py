@@ -96,7 +96,8 @@ class SetBetweenSteps(Setup):
 class LoopOfCalls(Setup):
     """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`, at `calls`; place: as
     above. `trains`: Keras is also passed what it predicted; `open`: nobody knows how often it runs (`while`); `unsure`:
-    nor, for a condition that stays, whether it does so; `others`: loops that run the same calls."""
+    nor, for a condition that stays, whether it does so; `others`: loops that run the same calls; `beside`: the loop
+    has compiled steps in each iteration as well, and the place is the first of the calls."""
 
     calls: tuple[Location, ...]
     reads: tuple[tuple[Location, str], ...]
@@ -106,6 +107,7 @@ class LoopOfCalls(Setup):
     open: bool
     unsure: bool
     others: tuple[Location, ...] = ()
+    beside: bool = False
 
     @property
     def is_quiet(self) -> bool:
