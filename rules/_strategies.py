@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Static, Value
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.setup_events import SetupCall
+from xlalint.analysis.interpreter.setup_events import Setup, SetupCall
 from xlalint.analysis.library.local_paths import is_local as is_path_here
 from xlalint.analysis.library.local_paths import setting_of
 from xlalint.analysis.library.strategies import (
@@ -60,7 +60,7 @@ def method_of(step: SetupCall) -> str:
     return step.api.rpartition(".")[2]
 
 
-def places_of(step: SetupCall) -> Iterator[Location]:
+def places_of(step: Setup) -> Iterator[Location]:
     """Where a call stands, and the calls that lead to it, innermost first."""
     yield step.location
     trail = step.trail

@@ -328,9 +328,11 @@ def _told_several_ways(statement: _Block, inner: Outline) -> set[str]:
 
 
 def _told_again(inner: Outline, before: Outline) -> set[str]:
-    """The names that a block binds to another constant than the code in front of it: a default, which it may leave."""
+    """The names that a block binds to a constant, and the code in front of it to another one, a default, which it may
+    leave, or to what it computes."""
     again = inner.literals.keys() & before.literals.keys()
-    return {name for name in again if ast.dump(inner.literals[name]) != ast.dump(before.literals[name])}
+    other = {name for name in again if ast.dump(inner.literals[name]) != ast.dump(before.literals[name])}
+    return other | (inner.literals.keys() & before.assigned)
 
 
 def _is_told_first(name: str, value: ast.expr, before: Outline) -> bool:

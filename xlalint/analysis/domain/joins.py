@@ -172,6 +172,8 @@ def _meet_static(a: Static, b: Static) -> Static | None:
         a = a if a.count is None else replace(a, count=None)
     if a.local and not b.local:
         a = replace(a, local=False)
+    if a.without_gpus is not b.without_gpus:
+        a = replace(a, without_gpus=UNSET)
     if a.setting != b.setting and a.setting is not None and isinstance(a.setting.default, str):
         a = replace(a, setting=None)
     if not a.known or (type(a.constant) is type(b.constant) and a.constant == b.constant):
@@ -301,7 +303,8 @@ def _meet_sequences(a: Sequence, b: Sequence) -> Sequence | None:
     element, varies = _join_optional(element_of(a), element_of(b)), united(a.varies, b.varies)
     steps = a.steps if a.steps == b.steps else None if a.steps is None or b.steps is None else 0
     same = a.items is None and element is a.element and varies == a.varies and steps == a.steps
-    return a if same else Sequence(a.kind, None, element, varies=varies, steps=steps)
+    of_gpus = a.of_gpus and b.of_gpus
+    return a if same and of_gpus is a.of_gpus else Sequence(a.kind, None, element, varies=varies, steps=steps)
 
 
 def _meet_dicts(a: Dict, b: Dict) -> Dict:
@@ -397,7 +400,8 @@ def _static_pattern(value: Static, depth: int) -> Hashable:
     constant = value.constant
     plain = constant is None or isinstance(constant, _TOLD_APART)
     told = (type(constant), constant) if plain else (constant is not UNSET,)
-    return ("static", *told, value.varies, value.setting, value.dimension is not None, value.count, value.local)
+    known = (value.setting, value.dimension is not None, value.count, value.local, value.without_gpus)
+    return ("static", *told, value.varies, *known)
 
 
 def _tensor_pattern(value: Tensor, depth: int) -> Hashable:
@@ -413,7 +417,7 @@ def _sequence_pattern(value: Sequence, depth: int) -> Hashable:
         return (value.kind,)
     inner = items if items is not None else () if value.element is None else (value.element,)
     inner = inner if value.left is None else (*inner, value.left)
-    return (value.kind, items is None, value.varies, *(pattern(item, depth + 1) for item in inner))
+    return (value.kind, items is None, value.varies, value.of_gpus, *(pattern(item, depth + 1) for item in inner))
 
 
 def _dict_pattern(value: Dict, depth: int) -> Hashable:

@@ -155,7 +155,7 @@ class Static(Record):
     one in each iteration of a loop, say. `setting`: it is not known, but what it is by default. `dimension`: it is that
     one, so None where the code is traced, and a number in eager execution. `count`: what is known of it as a number of
     rows all the same. `local`: a text that is not known, but is a path on the machine that runs Python; with a
-    `setting`, by which it begins, by default."""
+    `setting`, by which it begins, by default. `without_gpus`: what it is on a machine that has none."""
 
     constant: Any = UNSET
     varies: tuple[Variation, ...] = ()
@@ -163,6 +163,7 @@ class Static(Record):
     dimension: Dimension | None = None
     count: Count | None = None
     local: bool = False
+    without_gpus: Any = UNSET
 
     @property
     def known(self) -> bool:
@@ -268,7 +269,8 @@ class Array(Record):
 class Sequence(Record):
     """A list, tuple or set. `items` is None when the length is unknown; `element` is then what it holds. `varies`: on
     the host, what makes it longer. `left`: of what a generator yields, what it returns at its end. `steps`: of parts
-    along an axis of a tensor, or of a range of numbers, how many they are; 0 where that is not known.
+    along an axis of a tensor, or of a range of numbers, how many they are; 0 where that is not known. `of_gpus`: one
+    for each GPU of a machine, which need not have any.
 
     `size` is how many values it is to somebody who follows every way into it: `x = (x, x)` doubles it, with hardly any
     memory for it. Of one that is too large, or too deep, nothing is known but the kind.
@@ -282,6 +284,7 @@ class Sequence(Record):
     varies: tuple[Variation, ...] = ()
     left: Value | None = None
     steps: int | None = None
+    of_gpus: bool = False
 
     def __post_init__(self) -> None:
         size, depth = _extent(self.items or (self.element,))

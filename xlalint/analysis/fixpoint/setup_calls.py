@@ -119,7 +119,8 @@ def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]])
         if reached.calls:
             steps = tuple(sorted(chain.from_iterable(reached.calls.values()), key=lambda step: step.order))
             trains = reached.trains or any(step.api.rpartition(".")[2] in TRAINING for step in steps)
-            yield Program(steps[0].location, HOST, None, False, steps, trains, reached.taped, frozenset(reached.files))
+            files = frozenset((path, *reached.files))
+            yield Program(steps[0].location, HOST, None, False, steps, trains, reached.taped, files)
 
 
 def _file_of(root: Summary) -> str | None:

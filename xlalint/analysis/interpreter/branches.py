@@ -17,6 +17,7 @@ from .asked_backends import by_pattern
 from .contexts import NOT_TRACED, ContextKind
 from .debugging import is_off
 from .events import AssertOn, BranchOn, JoinBranches
+from .found_gpus import found, report_assertion, report_refusal
 from .frames import Frame, Jumps
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
@@ -44,6 +45,7 @@ class Branches(Interpreter):
             self.emit(frame, BranchOn, node.test, test=test, form=form, statement=node, names=frame.env or {})
         elif not isinstance(node.test, cst.Name):  # a name alone is asked whether there is anything, of a list say
             self.doubt_tensor(frame, test)
+        report_refusal(self, frame, test, node)
         if _only_raises(node):
             self.refute_tensor(frame, test)  # the value of a tensor is not there to be checked
         before, context, bounded = frame.env, frame.context, frame.bounded
@@ -71,6 +73,7 @@ class Branches(Interpreter):
             if known is None and tensor is None:
                 recall_sides(frame, node.test, test, taken=taken)
             narrow(self, frame, node.test, taken)
+            found(frame, test, taken)
             if not taken and known is None and is_off_by_default(self, frame, node):
                 frame.context = replace(frame.context, off=True)
             more = known is None and _asks_for_more(frame, node.test, taken)
@@ -219,7 +222,9 @@ class Branches(Interpreter):
             self.emit(frame, AssertOn, node.test, test=test)
         else:
             self.doubt_tensor(frame, test)
+        report_assertion(self, frame, test, node)
         narrow(self, frame, node.test, True)
+        found(frame, test, True)
 
     STATEMENTS: ClassVar[Handlers[None]] = {
         cst.If: _if,

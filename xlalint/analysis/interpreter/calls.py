@@ -75,6 +75,7 @@ from .eager_models import report_eager_object
 from .eager_steps import as_differentiated, report_in_step
 from .events import HostRead
 from .feeding import passed_values, report_foreign_tensors
+from .found_gpus import report_number
 from .frames import Arguments, Compilation, Entry, Frame, note_size
 from .host_reads import MAKE_CONSTANTS, note_read, report_constant, report_elsewhere, report_filled_in, report_host_read
 from .interface import FunctionModel, Interpreter, Models, method_value
@@ -226,6 +227,7 @@ class Calls(Interpreter):
         if told or sets_up(name) or is_of_devices(name, bound, result, compiled=compiled or frame.context.in_replica):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
         report_bounded(self, frame, bound, node, name)
+        report_number(self, frame, name, bound, nodes, node)
         if self.project.files.jax and compiled and name.startswith("tf."):
             report_tensorflow(self, frame, name, bound, nodes, node)
         if isinstance(node, cst.Call) and (name in self.wanted_apis or name.startswith(raw_ops.PREFIX)):
@@ -273,13 +275,10 @@ class Calls(Interpreter):
             elif isinstance(owner, Structure) and name == "numpy":  # of all that may be, tensors alone have it
                 self.emit(frame, HostRead, node, value=owner.tensor, reader=f".{name}")
         owner = as_list(owner)
-        if isinstance(owner, Sequence | Dict):
-            handler = self.models.containers.get(name)
-            if handler is not None:
-                return handler(self, frame, owner, arguments, node)
+        if isinstance(owner, Sequence | Dict) and (handler := self.models.containers.get(name)) is not None:
+            return handler(self, frame, owner, arguments, node)
         for key in (f"{owner.api}.{name}" if isinstance(owner, ApiObject) else "", f".{name}"):
-            special = self.models.methods.get(key)
-            if special is not None:
+            if (special := self.models.methods.get(key)) is not None:
                 found = special(self, frame, owner, arguments, node)
                 if found is not None:
                     return found

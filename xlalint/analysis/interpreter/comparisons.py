@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 from ...syntax import nodes as cst
 from ..domain.bounds import broadcast
 from ..domain.choosing import chosen_where_they_differ
+from ..domain.gpus import computed, joined, where_it_holds
 from ..domain.joins import join, join_all
 from ..domain.kinds import as_condition, as_tensor, is_key, is_mixed, perhaps_structure
 from ..domain.operators import (
@@ -40,6 +41,7 @@ from ..library.mismatches import unjoinable
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import ask_for_none, report_operands
 from .events import BranchOn, JoinBranches, TruthOf
+from .found_gpus import found
 from .frames import Frame
 from .host_reads import mix_number
 from .interface import Handlers, Interpreter
@@ -93,6 +95,7 @@ class Comparisons(Interpreter):
         if before is not None:
             frame.env = dict(before)
             narrow(self, frame, node.left, form == "and")
+            found(frame, left, form == "and")
         right = evaluate(frame, node.right)
         # What the right side binds (a walrus) stays; what it was narrowed by does not.
         frame.env, frame.context = before, context
@@ -105,7 +108,9 @@ class Comparisons(Interpreter):
             return strongest.with_(dtype="bool", rank=0)
         # Whatever the left side is: `flag and False` is False.
         decided = truth(right) is (form == "or") and (tested or (isinstance(left, Static) and _is_flag(right)))
-        return right if known is not None or decided else join(left, right)
+        first = where_it_holds(left) if form == "or" else left
+        made = right if known is not None or decided else join(first, right)
+        return joined(left, right, made, enough=form == "or", tested=tested)
 
     def _comparison(self, frame: Frame, node: cst.Comparison, tested: bool = False) -> Value:
         left = self.evaluate(frame, node.left)
@@ -170,7 +175,7 @@ class Comparisons(Interpreter):
         if not equality or (isinstance(left, Static) and isinstance(right, Static)):
             how = "equality" if equality else "comparison"
             report_operands(self, frame, (left, right), node, how)
-        return self.compare_values(frame, sign, left, right)
+        return computed(sign, left, right, self.compare_values(frame, sign, left, right))
 
     def compare_values(self, frame: Frame, sign: cst.BaseCompOp, left: Value, right: Value) -> Value:
         if any(isinstance(side, Static) and isinstance(side.constant, str) for side in (left, right)):
@@ -256,6 +261,7 @@ class Comparisons(Interpreter):
                 continue
             frame.env = dict(before)
             narrow(self, frame, node.test, taken)
+            found(frame, test, taken)
             frame.conditional += known is None
             values.append(self.evaluate(frame, side))
             frame.conditional -= known is None

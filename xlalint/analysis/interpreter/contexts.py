@@ -63,7 +63,7 @@ class Context(Record):
     compiled; `direct`: of Keras's methods that host code calls itself, and of all that they call: these run line by
     line there, and on Keras 3 a trace that fails while it builds them goes unseen (measured); `mapped`: `tf.data`
     traces it, for all elements at once; `trained`: Keras takes the gradient of what it returns; `off`: it stands behind
-    what a function returns by default, as it was passed."""
+    what a function returns by default, as it was passed; `gpus`: the code has asked for a GPU, and found one."""
 
     kind: ContextKind
     autograph: bool
@@ -84,6 +84,7 @@ class Context(Record):
     mapped: bool = False
     trained: Trained | None = None
     off: bool = False
+    gpus: bool = False
 
     @property
     def is_for_jax(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import Any, ClassVar, Final
 
 from ...syntax import nodes as cst
+from ..domain.gpus import hangs_on_gpus
 from ..domain.joins import element_of, join_all, join_parts, pattern
 from ..domain.kinds import as_condition, is_key, steps_of
 from ..domain.values import KEYS, UNKNOWN, ApiObject, Dict, Sequence, Static, Structure, Value, Variation
@@ -15,6 +16,7 @@ from ..library.changing_numbers import as_many_as
 from .contexts import NOT_TRACED
 from .events import BranchOn
 from .filling import are_words, is_read_number
+from .found_gpus import found
 from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
@@ -96,7 +98,9 @@ class Displays(Interpreter):
         element = self.evaluate(inner, node.elt)
         plain = not clause.ifs and clause.inner_for_in is None
         steps = steps_of(given) if plain else None
-        return Sequence("set" if isinstance(node, cst.SetComp) else "list", None, element, varies=varies, steps=steps)
+        kind = "set" if isinstance(node, cst.SetComp) else "list"
+        gpus = hangs_on_gpus(iterable) and clause.inner_for_in is None
+        return Sequence(kind, None, element, varies=varies, steps=steps, of_gpus=gpus)
 
     @staticmethod
     def _lengths(frame: Frame, node: cst.CSTNode, clause: cst.CompFor, iterable: Value) -> tuple[Variation, ...]:
@@ -155,6 +159,7 @@ class Displays(Interpreter):
     def _run_clauses(self, inner: Frame, clause: cst.CompFor, iterable: Value) -> None:
         item = self.element(inner, iterable, clause.iter)
         self.assign(inner, clause.target, as_item(item, Location(inner.unit, clause.iter)))
+        found(inner, iterable, True)
         for condition in clause.ifs:
             test = self.evaluate_test(inner, condition.test)
             if as_condition(test):
@@ -168,6 +173,7 @@ class Displays(Interpreter):
                     names={},
                 )
             narrow(self, inner, condition.test, True)
+            found(inner, test, True)
         if clause.inner_for_in is not None:
             following = clause.inner_for_in
             value = self.iterate(inner, self.evaluate(inner, following.iter), following.iter, "comprehension")

@@ -32,6 +32,7 @@ from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
 from .events import LeaveLoop, LoopWhile, UnrollLoop
 from .filling import appended_once, counted_in, is_left_by_count, left_by_loop, lengths_ending
+from .found_gpus import forget, found
 from .frames import Frame, Jumps
 from .interface import Handlers, Interpreter
 from .narrowing import truth
@@ -64,7 +65,10 @@ class Loops(Interpreter):
             counter = None if isinstance(node.target, cst.Name) else _counter_of(node.target, iterable)
             if is_left_by_count(node, {*numbers, counter}):
                 item = among_first(item)
+            before = frame.context.gpus
+            found(frame, iterable, True)
             self._loop(frame, node, over_tensor, lambda: self.assign(frame, node.target, item))
+            forget(frame, before)
             self._unrolled(frame, node, iterable, start)
             self._count_items(frame, node, value, iterable, start)
         elif node.orelse is not None:
@@ -105,6 +109,7 @@ class Loops(Interpreter):
 
     def _while(self, frame: Frame, node: cst.While) -> None:
         test: Value = STATIC
+        gpus = frame.context.gpus
         before, events = frame.env, len(frame.summary.events)
 
         def ask() -> None:
@@ -114,14 +119,17 @@ class Loops(Interpreter):
                 self.emit(frame, LoopWhile, node.test, test=test, statement=node, names=before or {})
             else:
                 self.doubt_tensor(frame, test)
+            found(frame, test, True)
 
         ask()
         frame.env = before
         if truth(test) is False:
+            forget(frame, gpus)
             return
         over_tensor = as_condition(test) is not None
         del frame.summary.events[events:]
         self._loop(frame, node, over_tensor, ask)
+        forget(frame, gpus)
         for name in lengths_ending(node):
             if frame.env is not None and name in frame.env:
                 frame.env[name] = filtered(frame.env[name], _is_of_another_cause)

@@ -8,6 +8,8 @@ from typing import ClassVar, Final
 from ...syntax import nodes as cst
 from ..domain.bounds import broadcast, product
 from ..domain.counts import DIVIDING, Count, Rows, computed, negative
+from ..domain.gpus import computed as without_any
+from ..domain.gpus import negated
 from ..domain.joins import element_of, join_parts
 from ..domain.kinds import as_condition, is_mixed, steps_of, united
 from ..domain.operators import (
@@ -49,6 +51,7 @@ from .contexts import NOT_TRACED, ContextKind
 from .counting import rows
 from .dimensions import ask_for_none, report_operands
 from .events import Consume, DivideBy, TruthOf
+from .found_gpus import report_division
 from .frames import Frame
 from .host_reads import mix_number, numbers_in_format, report_text
 from .interface import Handlers, Interpreter
@@ -102,7 +105,7 @@ class Operations(Interpreter):
             case Static(constant, setting=Setting(default=default, name=name)) if constant is UNSET:
                 return Static(setting=Setting(not default, name))
         known = truth(value)
-        return STATIC if known is None else Static(not known)
+        return negated(value, STATIC if known is None else Static(not known))
 
     def _binary(self, frame: Frame, node: cst.BinaryOperation) -> Value:
         left, right = self.evaluate(frame, node.left), self.evaluate(frame, node.right)
@@ -119,7 +122,8 @@ class Operations(Interpreter):
         right: Value,
     ) -> Value:
         """The value of `left sign right`."""
-        made = self._operated(frame, node, sign, left, right)
+        made = without_any(sign, left, right, self._operated(frame, node, sign, left, right))
+        report_division(self, frame, sign, left, right, node)
         match made, left, right:
             case ((Static(count=None) | Unknown(count=None)), (Static() | Unknown()), (Static() | Unknown())):
                 return made if frame.context.kind not in NOT_TRACED else _counted(frame, node, sign, left, right, made)

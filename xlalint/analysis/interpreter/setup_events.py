@@ -52,6 +52,14 @@ class DrawOnce(Setup):
     node: cst.Call
 
 
+class NeedGpu(Setup):
+    """Code needs a GPU, and has not asked whether there is one; place: what does. `form`: "index", "divide", "divide
+    tensor" (by the number of GPUs), "batch", "rate" (a size, a learning rate that is a multiple of it), "assert", or
+    "refuse": a condition ends the program."""
+
+    form: str
+
+
 class TakeGradients(Setup):
     """A `GradientTape` records what the code computes; place: what makes it, or the name of it. `again`: more than
     once, or in a function. `matters`: a target is set, or eager code has an optimizer take steps."""

@@ -71,6 +71,7 @@ from .counting import rows, written
 from .dimensions import dimension_at, read_at, report_dimension
 from .events import Consume, HostRead, IndexWith
 from .filled_once import at_fixed_index
+from .found_gpus import report_index
 from .frames import Arguments, Frame, note_size
 from .interface import Handlers, Interpreter, Models, Options
 from .replicas import report_parted_owner
@@ -357,6 +358,7 @@ class Subscripts(Interpreter):
         item = index[0]
         if isinstance(base, Sequence):
             self._index_read(frame, node, item)
+            report_index(self, frame, base, item, node)
         match base, item:
             case Sequence(items=tuple(items)), Static(int(position)) if -len(items) <= position < len(items):
                 return items[position]

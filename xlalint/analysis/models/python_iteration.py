@@ -7,6 +7,7 @@ from math import inf
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.gpus import hangs_on_gpus
 from ..domain.joins import as_tuple, join_all, join_parts, without_none
 from ..domain.kinds import as_tensor, options, steps_of, united
 from ..domain.operators import concatenate
@@ -81,7 +82,8 @@ def _iterator(form: str) -> FunctionModel:
             steps = max((count for count in map(steps_of, iterables) if count is not None), default=None)
             rest: tuple[Variation, ...] = ()
             rest = reduce(united, map(last_batches, iterables), rest)
-            return Sequence("list", None, Sequence("tuple", tuple(elements)), steps=steps, varies=rest)
+            row = Sequence("tuple", tuple(elements))
+            return Sequence("list", None, row, steps=steps, varies=rest, of_gpus=any(map(hangs_on_gpus, iterables)))
         kind = "tuple" if form == "tuple" else "set" if form == "set" else "list"
         match iterables[:1]:
             case [Sequence(items=tuple(items))] if form in ("list", "tuple"):
@@ -94,7 +96,8 @@ def _iterator(form: str) -> FunctionModel:
             return Sequence(kind, ())
         varies = iterables[0].varies if isinstance(iterables[0], Sequence) else ()
         kept = tuple(each for each in varies if each.kind != "capped")
-        return Sequence(kind, None, elements[0], varies=kept, steps=steps_of(iterables[0]))
+        gpus = hangs_on_gpus(iterables[0])
+        return Sequence(kind, None, elements[0], varies=kept, steps=steps_of(iterables[0]), of_gpus=gpus)
 
     return handle
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.counts import Count, Rows, fills_batches, is_multiple, minus, rounded, rounded_up, rounds_up
+from ..domain.gpus import hangs_on_gpus, without_gpus
 from ..domain.kinds import as_tensor, is_told, options, rows_of, united
 from ..domain.row_counts import number_of_rows
 from ..domain.values import (
@@ -79,6 +80,9 @@ def _reader(name: str) -> FunctionModel:
             return Static(int(value.constant), value.varies) if abs(value.constant) < 1 << 62 else STATIC
         if name == "bool" and (known := truth(value)) is not None:
             return Static(known)
+        if hangs_on_gpus(value) and (name == "bool" or name in _OF_NUMBERS):
+            told = without_gpus(value)
+            return Static(without_gpus=bool(told) if name == "bool" else told)
         match value:
             case Static(int() | float() as constant, varies) if name == "float" and abs(constant) < 1 << 62:
                 return Static(float(constant), varies)
@@ -145,6 +149,8 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
             sizes := tuple(each for each in of_sizes(varies) if not is_settled(frame, each))
         ):
             return Static(varies=sizes)
+        case Sequence(of_gpus=True):
+            return Static(without_gpus=0)
         case ApiObject(api=name, facts=Pipeline(count, batch=int())) if name == DATASET:
             return as_number(rounded_up(frame.unit.code(node)) if count is None else count)
         case Array(length=length, varies=varies) if length is not None and not of_sizes(varies):
@@ -175,6 +181,7 @@ def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
         as_many = len(arguments.positional) == 1 and changes
         if as_many or (tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE)):
             payload = value
+        payload = value if payload is None and hangs_on_gpus(value) else payload
     steps = _leaves_a_rest(frame, arguments, node)
     return ApiObject("builtins.range", payload=payload, options=(("steps", Static(True)),) if steps else ())
 
