@@ -459,14 +459,14 @@ for i in range(4):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case CallOwnCompiled(again=True, model=True):
+            case CallOwnCompiled(again=True, model="part"):
                 what = "each iteration or call creates this model of layers that another one has"
                 help = "create the model once, before the loop, and only call `predict` in it"
                 yield Draft(f"{what}: XLA compiles its prediction again", Effect.RECOMPILES, help)
                 return
             case MakeCompiled(in_loop=True):
                 where = "each loop iteration"
-            case CallOwnCompiled(again=True):
+            case CallOwnCompiled(again=True, model=""):
                 where = "each call of the enclosing function, which a loop calls,"
             case _:
                 return

@@ -220,8 +220,10 @@ def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
             for event in summary.events:
                 if event.of_host or (event.context.eager and summary.context.kind is ContextKind.HOST):
                     told = replace(event, trail=trail)
-                    if isinstance(told, CallOwnCompiled) and summary in for_the_same:
-                        told = replace(told, again=True)
+                    if isinstance(told, CallOwnCompiled):
+                        # A model that is the same each time is so whatever a call passes.
+                        again = summary in (repeated if told.model == "whole" else for_the_same)
+                        told = replace(told, again=told.again or again)
                     elif isinstance(told, FeedCompiled) and told.single and summary in repeated:
                         told = replace(told, single=False, often=True)
                     if isinstance(told, FeedCompiled) and summary in beside and told.target in evaluating:

@@ -373,13 +373,14 @@ class MakeCompiled(Event):
 
 class CallOwnCompiled(Event):
     """Host code calls a compiled function that it has made itself just before; place: the definition, or what makes it.
-    `again`: a Python loop calls the code around it, so that each of its rounds makes and compiles one. `model`: it is a
-    model of layers that another one has, which Keras is asked to predict with."""
+    `again`: a Python loop calls the code around it, so that each of its rounds makes and compiles one, or a server for
+    each request. `model`: it is a model, "part": of layers that another one has, or "whole", with which Keras is asked
+    to predict."""
 
     of_host: ClassVar[bool] = True
 
     again: bool
-    model: bool = False
+    model: str = ""
 
 
 class CreateAgain(Event):

@@ -1,4 +1,5 @@
-"""Models of layers that another one has, `keras.Model(model.inputs, layer.output)`, each of which Keras compiles."""
+"""Models that are created again and again, of which Keras compiles each: `keras.Model(model.inputs, layer.output)` of
+the layers of another one, and models that are loaded or built where they predict."""
 
 from __future__ import annotations
 
@@ -6,57 +7,69 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Api
+from ..domain.values import Api, ApiObject, ClassValue, Function, FunctionValue, Instance, Value
+from ..files.unit import Location
 from ..interpreter.contexts import Context
 from ..interpreter.events import CallOwnCompiled
 from ..interpreter.frames import Frame
 from ..interpreter.interface import Interpreter
+from ..interpreter.kept import keeps_results
+from ..library import api
+from .servers import answers_requests
 
 _INPUTS: Final = ("input", "inputs")  # what a model that is there already has
+# What may be done to a model that is the same each time; a call that is none of these may train it.
+_LEAVES: Final = frozenset(
+    (
+        *("compile", "count_params", "evaluate", "load_weights", "make_predict_function", "predict"),
+        *("predict_on_batch", "summary"),
+    )
+)
+_DEEPEST: Final = 4  # functions that return what another one does
 
 
 def report_remade(interpreter: Interpreter, frame: Frame, context: Context, node: cst.Call) -> None:
     """Say that a model predicts that has been created for it: by each iteration of the loop around it, or by each call
     of the function."""
-    block, looped = _block_around(frame, node)
-    made = _creation(interpreter, frame, node.func, block)
-    if made is not None and not frame.guards:
-        interpreter.emit_on_host(frame, CallOwnCompiled, made, context, again=looped, model=True)
+    if frame.guards:
+        return
+    for number, (around, body, looped) in enumerate(_blocks_around(frame, node)):
+        made = _creation(node.func, body)
+        if made is None:
+            continue
+        if number == 0 and _is_of_model(interpreter, frame, made, body):
+            interpreter.emit_on_host(frame, CallOwnCompiled, made, context, again=looped, model="part")
+        elif _is_again(interpreter, frame, node.func, made, around):
+            again = looped or answers_requests(interpreter, frame)
+            interpreter.emit_on_host(frame, CallOwnCompiled, made, context, again=again, model="whole")
+        return
 
 
-def _block_around(frame: Frame, node: cst.CSTNode) -> tuple[cst.CSTNode | None, bool]:
-    """What is executed from its beginning each time: the body of the innermost loop, or of the function."""
+def _blocks_around(frame: Frame, node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode, bool]]:
+    """What is executed from its beginning each time, innermost first: loops, and the function; each with its body, and
+    whether it is a loop."""
     for around in frame.unit.around(node):
         match around:
             case cst.For(body=body) | cst.While(body=body):
-                return body, True
+                yield around, body, True
             case cst.FunctionDef(body=body):
-                return body, False
-    return None, False
+                yield around, body, False
+                return
 
 
-def _creation(
-    interpreter: Interpreter, frame: Frame, called: cst.BaseExpression, block: cst.CSTNode | None
-) -> cst.Call | None:
-    """The call that creates the model before the dot, of the inputs of another one."""
-    assigned = dict(_assigned(block))
+def _creation(called: cst.BaseExpression, block: cst.CSTNode) -> cst.Call | None:
+    """The call in a block that creates the model before the dot."""
     match called:
         case cst.Attribute(value=cst.Call() as made):
-            found: cst.BaseExpression | None = made
+            return made
         case cst.Attribute(value=cst.Name(value=name)):
-            found = assigned.get(name)
-        case _:
-            return None
-    match found:
-        case cst.Call(func=maker, args=[cst.Arg(value=inputs), *_]):
-            named = assigned.get(inputs.value) if isinstance(inputs, cst.Name) else None
-            is_part = _are_of_model(named or inputs) and interpreter.evaluate(frame, maker) == Api("keras.Model")
-            return found if is_part else None
+            found = dict(_assigned(block)).get(name)
+            return found if isinstance(found, cst.Call) else None
         case _:
             return None
 
 
-def _assigned(block: cst.CSTNode | None) -> Iterator[tuple[str, cst.BaseExpression]]:
+def _assigned(block: cst.CSTNode) -> Iterator[tuple[str, cst.BaseExpression]]:
     """The names that a block assigns in any case, each with its last value."""
     for statement in block.body if isinstance(block, cst.IndentedBlock) else ():
         match statement:
@@ -64,6 +77,18 @@ def _assigned(block: cst.CSTNode | None) -> Iterator[tuple[str, cst.BaseExpressi
                 body=[cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value)]
             ):
                 yield name, value
+            case cst.With(body=inner):
+                yield from _assigned(inner)
+
+
+def _is_of_model(interpreter: Interpreter, frame: Frame, made: cst.Call, block: cst.CSTNode) -> bool:
+    """Whether a call creates a model of the inputs of another one."""
+    match made:
+        case cst.Call(func=maker, args=[cst.Arg(value=inputs), *_]):
+            named = dict(_assigned(block)).get(inputs.value) if isinstance(inputs, cst.Name) else None
+            return _are_of_model(named or inputs) and interpreter.evaluate(frame, maker) == Api("keras.Model")
+        case _:
+            return False
 
 
 def _are_of_model(inputs: cst.BaseExpression) -> bool:
@@ -75,3 +100,88 @@ def _are_of_model(inputs: cst.BaseExpression) -> bool:
             return name in _INPUTS
         case _:
             return False
+
+
+def _is_again(
+    interpreter: Interpreter, frame: Frame, called: cst.BaseExpression, made: cst.Call, around: cst.CSTNode
+) -> bool:
+    """Whether a call makes a model that is the same each time: nothing that changes decides which, or trains it."""
+    calls = [part for part in cst.within(around) if isinstance(part, cst.Call)]
+    own = {id(part) for part in cst.within(made)}
+    changing = _changing(around)
+    if not (isinstance(called, cst.Attribute) and _is_fixed(made, changing)):
+        return False
+    match called.value:
+        case cst.Name(value=name):
+            for call in calls:
+                match call.func:
+                    case cst.Attribute(value=cst.Name(value=owner), attr=cst.Name(value=method)) if owner == name:
+                        if method not in _LEAVES or (method == "load_weights" and not _is_fixed(call, changing)):
+                            return False
+                    case _ if id(call) not in own and any(
+                        isinstance(part, cst.Name) and part.value == name for arg in call.args for part in [arg.value]
+                    ):
+                        return False
+    return _makes_anew(interpreter, frame, made)
+
+
+def _changing(around: cst.CSTNode) -> set[str]:
+    """The names that are other ones in another iteration, or in another call."""
+    match around:
+        case cst.FunctionDef(params=params):
+            parameters = (*params.posonly_params, *params.params, *params.kwonly_params)
+            return {parameter.name.value for parameter in parameters} - {"self"}
+        case cst.For(target=target):
+            names = set(cst.names_in(target))
+        case _:
+            names = set[str]()
+    targets = (part.target for part in cst.within(around) if isinstance(part, cst.AssignTarget | cst.AugAssign))
+    return names.union(*map(cst.names_in, targets))
+
+
+def _is_fixed(call: cst.Call, changing: set[str]) -> bool:
+    parts = (part for argument in call.args for part in (argument.value, *cst.within(argument.value)))
+    return not any(isinstance(part, cst.Name) and part.value in changing for part in parts)
+
+
+def _makes_anew(interpreter: Interpreter, frame: Frame, made: cst.Call, depth: int = 0) -> bool:
+    """Whether each call makes a model: of a library, of a class, or of a function that keeps none."""
+    match interpreter.evaluate(frame, made.func):
+        case Api(name):
+            return _is_model(api.call(name, {}, Location(frame.unit, made)))
+        case ClassValue(cls):
+            return cls.is_keras("model")
+        case FunctionValue(function, compiled=None) if depth < _DEEPEST and not keeps_results(function):
+            returned = _returned(function)
+            inner = interpreter.module_frame(function.module)
+            return returned is not None and _makes_anew(interpreter, inner, returned, depth + 1)
+        case _:
+            return False
+
+
+def _is_model(value: Value) -> bool:
+    match value:
+        case ApiObject(api=name, method=None):
+            return api.kind_of(name) == "model"
+        case Instance(cls=cls):
+            return cls.is_keras("model")
+        case _:
+            return False
+
+
+def _returned(function: Function) -> cst.Call | None:
+    """The call of which a function returns the result, in any case."""
+    body = function.node.body
+    parts = list(cst.within(body))
+    returns = [part for part in parts if isinstance(part, cst.Return)]
+    shared = {item.name.value for part in parts if isinstance(part, cst.Global | cst.Nonlocal) for item in part.names}
+    if len(returns) != 1:
+        return None
+    match returns[0].value:
+        case cst.Call() as made:
+            return made
+        case cst.Name(value=name) if name not in shared:
+            found = dict(_assigned(body)).get(name)
+            return found if isinstance(found, cst.Call) else None
+        case _:
+            return None

@@ -1,0 +1,119 @@
+"""Models that are loaded or built where they predict, again each time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from xlalint import lint_source
+from xlalint.findings.findings import Severity
+from xlalint.settings.config import Settings
+
+HEAD: Final = """\
+import functools
+import glob
+import sys
+import tensorflow as tf
+from fastapi import APIRouter, FastAPI
+from flask import Blueprint, Flask, request
+from keras.models import load_model
+
+app, api, pages, router = Flask(__name__), FastAPI(), Blueprint("pages", __name__), APIRouter()
+PATH = "model.keras"
+MODEL = load_model(PATH)
+KEPT = {}
+CACHE = None
+
+def build():
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+    model.load_weights(PATH)
+    return model
+
+def load():
+    return load_model(PATH)
+
+def again():
+    return load()
+
+@functools.lru_cache(maxsize=1)
+def kept():
+    return load_model(PATH)
+
+def shared():
+    global CACHE
+    if CACHE is None:
+        CACHE = load_model(PATH)
+    return CACHE
+
+def read(path):
+    return tf.io.decode_jpeg(tf.io.read_file(path))
+
+"""
+ONCE_MORE: Final = {
+    "a handler": "@app.route('/a', methods=['POST'])\ndef a():\n    model = load_model(PATH)\n    model.predict([1])",
+    "a post": "@api.post('/a')\nasync def a(x: list):\n    model = load_model('m.keras')\n    return model.predict(x)",
+    "a router": "@router.get('/a')\ndef a(x):\n    return load_model(PATH).predict(x)",
+    "a blueprint": "@pages.route('/a')\ndef a():\n    model = build()\n    return model.predict(request.json)",
+    "a helper": "@app.route('/a')\ndef a():\n    model = again()\n    return model.predict(request.json)",
+    "batches": "@app.route('/a')\ndef a():\n    model = load()\n    for x in request.json:\n        model.predict(x)",
+    "a scope": "@app.route('/a')\ndef a():\n    with tf.device('CPU'):\n        model = load()\n    model.predict([1])",
+    "a loop": "for path in glob.glob('*'):\n    model = load_model(PATH)\n    model.predict(read(path))",
+    "a while": "while True:\n    model = load_model(PATH)\n    model.predict(read('a'))",
+    "no name": "for path in glob.glob('*'):\n    print(load_model(PATH).predict(read(path)))",
+    "a nested loop": "for _ in range(9):\n    model = load()\n    for path in sys.argv:\n        model.predict(path)",
+    "a function": "def one(path):\n    model = load()\n    return model.predict(read(path))\n\n"
+    "for path in glob.glob('*'):\n    one(path)",
+    "further functions": "def one(path):\n    model = load()\n    return model.predict(read(path))\n\n"
+    "def main():\n    for path in glob.glob('*'):\n        two(path)\n\ndef two(path):\n    print(one(path))\n\nmain()",
+    "an application": "for path in glob.glob('*'):\n    model = tf.keras.applications.ResNet50()\n"
+    "    model.predict(read(path))",
+    "weights": "for path in glob.glob('*'):\n    model = tf.keras.applications.ResNet50(weights=None)\n"
+    "    model.load_weights('a.weights.h5')\n    model.predict(read(path))",
+    "a method": "class Answers:\n    def __init__(self):\n        self.path = PATH\n\n    def answer(self, x):\n"
+    "        model = load_model(self.path)\n        return model.predict(x)\n\nanswers = Answers()\n"
+    "for path in glob.glob('*'):\n    answers.answer(read(path))",
+}
+ONCE: Final = {
+    "a constant of the module": "@app.route('/a')\ndef a():\n    return MODEL.predict(request.json)",
+    "what Python keeps": "@app.route('/a')\ndef a():\n    model = kept()\n    return model.predict(request.json)",
+    "what a condition keeps": "@app.route('/a')\ndef a():\n    model = shared()\n    model.predict(request.json)",
+    "a table": "@app.route('/a')\ndef a():\n    if 'a' not in KEPT:\n        KEPT['a'] = load_model(PATH)\n"
+    "    return KEPT['a'].predict(request.json)",
+    "another path each time": "for path in glob.glob('*'):\n    model = load_model(path)\n    model.predict(read('a'))",
+    "another name each time": "for path in glob.glob('*'):\n    name = path + '.keras'\n    model = load_model(name)\n"
+    "    model.predict(read('a'))",
+    "a path that is passed": "def one(path):\n    model = load_model(path)\n    return model.predict(read('a'))\n\n"
+    "for path in glob.glob('*'):\n    one(path)",
+    "other weights": "for path in glob.glob('*'):\n    model = build()\n    model.load_weights(path)\n"
+    "    model.predict(read('a'))",
+    "folds": "for fold in range(5):\n    model = build()\n    model.compile('sgd', 'mse')\n"
+    "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n    model.predict(tf.ones([8, 3]))",
+    "folds of a helper": "def train(model):\n    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n\n"
+    "for fold in range(5):\n    model = build()\n    train(model)\n    model.predict(tf.ones([8, 3]))",
+    "a function that is called once": "def one(path):\n    model = load()\n    model.predict(read(path))\n\none('a')",
+    "a loop behind": "def all(paths):\n    model = load()\n    for path in paths:\n        model.predict(path)\n\n"
+    "all(glob.glob('*'))",
+    "no server's decorator": "def route(path):\n    return lambda function: function\n\n@route('/a')\ndef a():\n"
+    "    model = load()\n    return model.predict(tf.ones([8, 3]))",
+    "another method of a server": "@app.before_first_request\ndef a():\n    model = load()\n"
+    "    model.predict(tf.ones([8, 3]))",
+    "what need not run": "for path in glob.glob('*'):\n    if len(sys.argv) > 9:\n        model = load()\n"
+    "        model.predict(read(path))",
+}
+
+
+def _told(code: str, target: str | None) -> list[Severity]:
+    found = lint_source(f"{HEAD}{code}\n", settings=Settings(target=target)).findings
+    return [one.severity for one in found if one.code == "XLA314"]
+
+
+@pytest.mark.parametrize("code", ONCE_MORE.values(), ids=ONCE_MORE.keys())
+def test_model_that_is_made_again(code: str) -> None:
+    assert _told(code, "tpu") == [Severity.WARNING]
+    assert _told(code, None) == []
+
+
+@pytest.mark.parametrize("code", ONCE.values(), ids=ONCE.keys())
+def test_model_that_is_made_once(code: str) -> None:
+    assert _told(code, "tpu") == []
