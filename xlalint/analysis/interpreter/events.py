@@ -350,9 +350,10 @@ class FeedForeign(Event):
 
 
 class HoldLayer(Event):
-    """A model that XLA is to compile holds a layer of Keras's own; place: where the layer is made. `api`: its class;
-    `cudnn`: cuDNN runs it on a GPU; `untrained`: where all layers of the model stand that run on Keras 2 and so have a
-    gradient without a kernel there, if this is the first of them, and which are known to stand behind weights."""
+    """A model that XLA is to compile holds a layer of Keras's own; place: where the layer is made. `api`: its class, or
+    that of the layer inside of it; `cudnn`: cuDNN runs it on a GPU; `untrained`: where all layers of the model stand
+    that run on Keras 2 and so have a gradient without a kernel there, if this is the first of them, and which are known
+    to stand behind weights."""
 
     of_host: ClassVar[bool] = True
 

@@ -32,6 +32,9 @@ _WRAPPERS: Final = frozenset(("keras.layers.Bidirectional", "keras.layers.TimeDi
 CUDNN: Final = "cudnn"
 """The option of a layer that cuDNN runs on a GPU."""
 BY_CUDNN: Final = ((CUDNN, Static(True)),)
+GPU_ALONE: Final = "gpu_alone"
+"""The option of a layer that nothing but a GPU runs, or that has such a layer inside: the class of that one."""
+GPU_LAYERS: Final = frozenset(("keras.layers.CuDNNGRU", "keras.layers.CuDNNLSTM"))
 UNTRAINED: Final = "untrained"
 """The option of a layer that Keras 2 computes by an operation whose gradient has no kernel for CPU and GPU."""
 _UNTRAINED: Final = ((UNTRAINED, Static(True)),)
@@ -86,7 +89,17 @@ def further_options(api: str, arguments: Mapping[str, Value]) -> tuple[tuple[str
     """What decides whether XLA compiles a layer that is made with these arguments, and is no argument."""
     if api == ENLARGING and arguments.get("interpolation") in _NEAREST:
         return _UNTRAINED  # `tf.image.resize`; Keras 3 repeats the pixels (measured)
+    if api in GPU_LAYERS:
+        return ((GPU_ALONE, Static(api)),)
+    inner = arguments.get("layer", arguments.get("*0")) if api in _WRAPPERS else None
+    if isinstance(inner, ApiObject) and (layer := for_gpu_alone(inner)) is not None:
+        return ((GPU_ALONE, Static(layer)),)
     return BY_CUDNN if run_by_cudnn(api, arguments) else ()
+
+
+def for_gpu_alone(layer: ApiObject) -> str | None:
+    """The class of a layer that nothing but a GPU runs, if it is one, or has one inside."""
+    return next((value.constant for option, value in layer.options if option == GPU_ALONE), None)
 
 
 def is_untrained(layer: ApiObject) -> bool:
@@ -123,10 +136,10 @@ def after_layer(owner: ApiObject, arguments: Mapping[str, Value], result: Value,
     if is_untrained(owner) and any(each.kind == BEHIND for each in found):
         found = united(found, (Variation(BEHIND, location, detail=owner.api),))
     if _is_remembered(owner):
-        found = united(found, (Variation(LAYER, location, detail=owner.api),))
+        found = united(found, (_as_remembered(owner, location),))
     elif owner.api in ("keras.Model", "keras.Sequential"):
         refused = filter(_is_remembered, held(owner.payload))
-        found = united(found, tuple(Variation(LAYER, it.made.location, detail=it.api) for it in refused if it.made))
+        found = united(found, tuple(_as_remembered(it, it.made.location) for it in refused if it.made))
         found = united(found, of_rows(next(iter(arguments.values()), None)))  # a model leaves out no example
     return varied(result, found)
 
@@ -145,7 +158,12 @@ def behind_weights(layer: str, passed: Iterable[Value], result: Value) -> Value:
 
 
 def _is_remembered(layer: ApiObject) -> bool:
-    return layer.api in _names() or is_run_by_cudnn(layer) or is_untrained(layer)
+    named = layer.api in _names() or for_gpu_alone(layer) is not None
+    return named or is_run_by_cudnn(layer) or is_untrained(layer)
+
+
+def _as_remembered(layer: ApiObject, location: Location) -> Variation:
+    return Variation(LAYER, location, detail=for_gpu_alone(layer) or layer.api)
 
 
 def after_own_layer(arguments: Iterable[Value], result: Value) -> Value:
@@ -181,4 +199,6 @@ def _options_of(remembered: str) -> tuple[tuple[str, Static], ...]:
     """What made a layer of this class worth remembering."""
     if remembered == ENLARGING:
         return _UNTRAINED
+    if remembered in GPU_LAYERS:
+        return ((GPU_ALONE, Static(remembered)),)
     return () if remembered in _names() else BY_CUDNN

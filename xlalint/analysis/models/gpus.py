@@ -8,6 +8,7 @@ from ...syntax import nodes as cst
 from ..domain.values import ApiObject, Sequence, Static, Value
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
+from ..library.refusing_layers import GPU_LAYERS
 
 _LISTING: Final = {
     "tf.config.list_physical_devices": "tf.config.PhysicalDevice",
@@ -39,7 +40,17 @@ def _telling(told: Any) -> FunctionModel:
     return handle
 
 
+def _layer(name: str) -> FunctionModel:
+    """A layer that only a GPU runs, where code has found one: it has another for where there is none."""
+
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+        return ApiObject(name) if frame.context.gpus else None
+
+    return handle
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{name: _listing(device) for name, device in _LISTING.items()},
     **{name: _telling(told) for name, told in _ASKING.items()},
+    **{name: _layer(name) for name in GPU_LAYERS},
 }

@@ -15,7 +15,15 @@ from ..interpreter.events import HoldLayer
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
-from ..library.refusing_layers import ENLARGING, held, is_behind, is_refused, is_run_by_cudnn, is_untrained
+from ..library.refusing_layers import (
+    ENLARGING,
+    for_gpu_alone,
+    held,
+    is_behind,
+    is_refused,
+    is_run_by_cudnn,
+    is_untrained,
+)
 from ..library.strategies import is_tpu, making_of
 from ..program.definitions import all_methods
 from ..program.signs import Shows
@@ -41,13 +49,15 @@ def report_held(interpreter: Interpreter, frame: Frame, model: Value, how: Compi
             found = filter(is_untrained, _of_object(model, _DEEP, called=True))
     untrained: dict[Location, bool] = {}
     for layer in found:
-        if layer.made is None:
+        alone = for_gpu_alone(layer)
+        if layer.made is None or (alone is not None and not how.jit):  # Keras 2 has it, and compiles what it is told to
             continue
         if is_untrained(layer) and not keras_3:
             untrained[layer.made.location] = is_behind(layer) or untrained.get(layer.made.location, False)
         else:
             how_run = is_run_by_cudnn(layer) and keras_3
-            frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api, how_run, ()))
+            name = alone or layer.api
+            frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, name, how_run, ()))
     if untrained:
         places = tuple(untrained.items())
         frame.summary.events.append(HoldLayer(places[0][0], context, None, False, ENLARGING, False, places))
