@@ -9,8 +9,8 @@ know before the program moves:
 - Local files are on a TPU VM if somebody copies them there. A TPU node does not have them.
 - `Dataset.from_generator`, `tf.py_function`, and what `fit` takes of a generator, a `Sequence`, a `PyDataset` or an
   `ImageDataGenerator` run Python: on a TPU VM the TPU waits where Python is slower, and a TPU node cannot run them.
-- Batches of an `ImageDataGenerator` that a loop of the program passes to `train_on_batch` or to a step of its own are
-  made while the TPU waits, on both.
+- Batches of an `ImageDataGenerator`, and NumPy's arrays, that a loop of the program passes to `train_on_batch` or to a
+  compiled step of its own are made, and copied to the TPU, while it waits, on both.
 
 ## What XLA does
 XLA is not reached. A TPU VM is the machine of the TPU, and runs the program itself. A TPU node is another machine than
@@ -33,7 +33,8 @@ the one that runs Python, and runs the pipeline.
 
 ## Not flagged
 Programs that train nothing or have a strategy for a TPU, other targets, arrays, files in a bucket, paths that the
-program gets from elsewhere, and data sets that nothing uses in a program that trains on others.
+program gets from elsewhere, data sets that nothing uses in a program that trains on others, and numbers of NumPy's that
+a loop passes to a step.
 
 ## Fix safety
 Shown only: the data has to be stored or read otherwise.
@@ -48,10 +49,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from xlalint.analysis.domain.values import NONE
+from xlalint.analysis.domain.kinds import options
+from xlalint.analysis.domain.values import NONE, Array, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event
-from xlalint.analysis.interpreter.setup_events import Program, SetupCall
+from xlalint.analysis.interpreter.setup_events import PassBatch, Program, SetupCall
 from xlalint.analysis.library.strategies import TRAINING
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity, Told
@@ -82,13 +84,14 @@ READ: Final = (
     "have tf.data read and prepare the examples (TFRecord files, or arrays that fit into memory), with `.prefetch`"
 )
 NOTED: Final = 3  # further places of a kind that notes name
+BY_LOOP: Final = "a loop passes arrays of NumPy's to each step: a TPU waits while Python makes them, and for the copy"
 WHY: Final = "it is about moving to a TPU"
 
 
 class PipelineToMove(Rule):
     code = "XLA513"
     name = "pipeline-to-move"
-    handles = (Program,)
+    handles = (PassBatch, Program)
     bad = (
         Bad(
             f"""{MODEL}
@@ -160,6 +163,41 @@ for x, y in images.flow_from_directory("pictures", class_mode="binary"):
             why=WHY,
             target="tpu",
         ),
+        Bad(
+            f"""{STEP}
+import numpy as np
+
+def batches():
+    for i in range(8):
+        yield np.full([16, 4], i, "float32"), np.ones([16, 1], "float32")
+
+for epoch in range(2):
+    for x, y in batches():
+        step(x, y)
+""",
+            ["x"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            help="prefetch",
+            why=WHY,
+            target="tpu",
+        ),
+        Bad(
+            f"""{MODEL}
+import numpy as np
+
+data = np.load("data.npy")
+for start in range(0, 64, 8):
+    model.train_on_batch(data[start:start + 8, :4], data[start:start + 8, 4:])
+""",
+            ["data[start:start + 8, :4]"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            why=WHY,
+            target="tpu",
+        ),
     )
     good = (
         Good(
@@ -175,6 +213,23 @@ model.fit(tf.data.TFRecordDataset("gs://bucket/rows").map(lambda row: (tf.zeros(
 """,
             None,
             why="files in a bucket",
+            target="tpu",
+        ),
+        Good(
+            f"""{STEP}
+import numpy as np
+
+@tf.function
+def draw(noise):
+    return model(noise)
+
+x, y = np.ones([64, 4], "float32"), np.ones([64, 1], "float32")
+for x, y in tf.data.Dataset.from_tensor_slices((x, y)).batch(8):
+    step(x, y)
+    draw(np.random.normal(size=(8, 4)))
+""",
+            None,
+            why="what trains takes the batches of a data set",
             target="tpu",
         ),
         Good(
@@ -219,9 +274,14 @@ model.fit(tf.data.TextLineDataset("rows.csv").map(lambda row: (tf.zeros([4]), 1.
         ),
     )
 
+    def __init__(self) -> None:
+        self._passed: list[PassBatch] = []
+
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case Program(steps=steps, trains=True) if not any(map(names_tpu, steps)):
+            case PassBatch():
+                self._passed.append(event)
+            case Program(steps=steps, trains=True, files=code) if not any(map(names_tpu, steps)):
                 found = [need for need in needs(steps) if not need.fed or method_of(need.step) in TRAINING]
                 files, python = [need for need in found if need.files], [need for need in found if not need.files]
                 if files:
@@ -230,6 +290,8 @@ model.fit(tf.data.TextLineDataset("rows.csv").map(lambda row: (tf.zeros([4]), 1.
                     yield _needed(python, "a TPU VM can, no faster than Python is", READ)
                 elif images := [step for step in steps if makes_images(step)]:
                     yield from _one_by_one(steps, images)
+                elif places := [*_by_hand(steps), *(one.location for one in self._passed if one.location.path in code)]:
+                    yield _told(places, f"`{brief(places[0].node)}`: {BY_LOOP}", READ, "so is this")
 
 
 def _needed(found: Sequence[Need], on_vm: str, help: str) -> Draft:
@@ -250,6 +312,19 @@ def _one_by_one(steps: Sequence[SetupCall], images: Sequence[SetupCall]) -> Iter
         places = [*trained[:1], *images]
         message = f"`{brief(places[0].node)}`: {what}"
         yield _told([place.location for place in places], message, READ, "this makes batches")
+
+
+def _by_hand(steps: Sequence[SetupCall]) -> Iterator[Location]:
+    """What is passed to `train_on_batch` and is an array, of several examples as far as is known."""
+    for step in steps:
+        if method_of(step) == "train_on_batch" and any(
+            _is_batch(option) for option in options(step.arguments.get("x", NONE))
+        ):
+            yield step.location.at(step.argument_nodes["x"])
+
+
+def _is_batch(value: Value) -> bool:
+    return isinstance(value, Array) and (bool(value.varies) or value.length != 1)
 
 
 def _told(places: Sequence[Location], message: str, help: str, note: str) -> Draft:

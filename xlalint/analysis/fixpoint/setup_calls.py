@@ -13,10 +13,11 @@ from ..files.unit import Location
 from ..interpreter.contexts import HOST, CallPath, ContextKind
 from ..interpreter.events import CompiledEntry, Event
 from ..interpreter.frames import Act, Summary
-from ..interpreter.setup_events import Program, Setup, SetupCall, TakeGradients
+from ..interpreter.setup_events import PassBatch, Program, Setup, SetupCall, TakeGradients
 from ..library.strategies import TRAINING, making_of
 from ..program.trainer_steps import STEPS
 from ..record import replace
+from .call_paths import that_train
 from .host_loops import loops_of_steps
 
 _APART: Final = ("__init__", *STEPS)  # what is entered by itself
@@ -41,12 +42,23 @@ def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
     trails: dict[Summary, CallPath | None] = {}
     taped: list[TakeGradients] = []
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
+    training: set[Summary] | None = None
+
+    def is_told(summary: Summary, event: Setup) -> bool:
+        """Of what is passed batches, what trains."""
+        nonlocal training
+        if not isinstance(event, PassBatch):
+            return True
+        training = that_train(roots) if training is None else training
+        return any(location.node is event.node and callee in training for location, callee in summary.calls)
+
     while pending:
         following: list[tuple[Summary, CallPath | None]] = []
         for summary, trail in pending:
             if summary not in seen:
                 trails[summary] = trail
-                seen[summary] = [replace(event, trail=trail) for event in summary.events if isinstance(event, Setup)]
+                told = (event for event in summary.events if isinstance(event, Setup) and is_told(summary, event))
+                seen[summary] = [replace(event, trail=trail) for event in told]
                 yield from (event for event in seen[summary] if not isinstance(event, TakeGradients))
                 taped += (event for event in seen[summary] if isinstance(event, TakeGradients))
                 following += [(callee, callee.trail(location, trail)) for location, callee in summary.calls]

@@ -52,6 +52,7 @@ from .jax_compilations import report_jax_call, report_jax_own_call
 from .kept import report_cached
 from .losses import report_loss
 from .other_models import note_call
+from .passed_batches import report_batches
 from .returned_text import report_returned_text
 from .traced_builds import report_traced_build
 from .trainer_steps import report_own_step
@@ -115,6 +116,7 @@ class Functions(Interpreter):
                 passed = _with_partial(value, arguments)
                 identity = value.function.identity
                 report_compiled_call(self, frame, value.compiled, passed, node, identity, runs_steps=runs_steps)
+                report_batches(self, frame, passed, node)
                 if not value.compiled.perhaps:
                     report_own_call(self, frame, value, node)
             elif isinstance(value.compiled, Compilation) and value.compiled.static is not None:

@@ -60,6 +60,13 @@ class NeedGpu(Setup):
     form: str
 
 
+class PassBatch(Setup):
+    """A loop of host code passes a compiled step of training a batch of NumPy's, which Python has made; place: the
+    argument. `node`: the call."""
+
+    node: cst.Call
+
+
 class TakeGradients(Setup):
     """A `GradientTape` records what the code computes; place: what makes it, or the name of it. `again`: more than
     once, or in a function. `matters`: a target is set, or eager code has an optimizer take steps."""
