@@ -200,6 +200,11 @@ def with_arguments(node: cst.CSTNode, **settings: str) -> str | None:
     return f"{one_line(node.func)}({', '.join((*map(one_line, kept), *given))})"
 
 
+def dropping(detail: str) -> str:
+    """The argument by which what makes batches leaves out a smaller last one."""
+    return "drop_last" if detail == datasets.LOADED else "drop_remainder"
+
+
 def batched_again(node: cst.CSTNode, detail: str) -> str | None:
     """What makes such batches, as what makes whole ones; None for what is no call. `detail`: one of `MADE`."""
     match detail:

@@ -4,9 +4,9 @@
 Reports `batch` without `drop_remainder=True` if the last batch is or may be smaller, and the batches reach a step that
 XLA compiles: `fit`, `evaluate` or `predict` of a model compiled with `jit_compile=True`, or a compiled function. Also
 reports `padded_batch`, `bucket_by_sequence_length`, Keras's `.._dataset_from_directory` and `ImageDataGenerator`,
-`make_csv_dataset` with `num_epochs`, arrays, tensors made of arrays, and generators passed to a model, and slices that
-a loop or a generator takes in steps, or from the front, with the lists that are filled with what such slices hold.
-Where there is a target, batches that a function returns which nothing is seen to call are information.
+`make_csv_dataset` with `num_epochs`, arrays, tensors made of arrays, generators and a PyTorch `DataLoader` passed to a
+model, and slices that a loop or a generator takes in steps, or from the front, with the lists that are filled with what
+such slices hold. With a target, batches that a function returns which nothing is seen to call are information.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
@@ -59,7 +59,7 @@ from xlalint.analysis.library.host_sizes import PIECES
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.syntax import nodes as cst
 
-from ._feeds import MADE, argument_set, batched_again, fed, varying, with_arguments
+from ._feeds import MADE, argument_set, batched_again, dropping, fed, varying, with_arguments
 from ._same_arrays import SameArrays
 
 MODEL = """
@@ -468,7 +468,9 @@ for batch in tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32).unba
                 if variation.detail not in MADE:
                     unknown = predicts or event.context.kind is ContextKind.OPEN  # each row may be needed
                     safety = Safety.DISPLAY if unknown or _decides(node) else Safety.UNSAFE
-                    rewrite = argument_set(variation.location, "drop_remainder", "True", TITLE, DIFFERS, safety)
+                    rewrite = argument_set(
+                        variation.location, dropping(variation.detail), "True", TITLE, DIFFERS, safety
+                    )
             draft = fed(event, variation, message, EACH if predicts else help, guessed, rewrite)
             yield self._arrays.once(event, draft)
 
@@ -480,7 +482,7 @@ def _whole_batches(node: cst.CSTNode, of: str) -> str | None:
     match node:
         case cst.Call(func=cst.Attribute(attr=cst.Name("batch")), args=[size, cst.Arg(keyword=None), *rest]):
             node = cst.Call(func=node.func, args=[size, *rest])  # the second one is `drop_remainder` itself
-    return with_arguments(node, drop_remainder="True")
+    return with_arguments(node, **{dropping(of): "True"})
 
 
 def _predicts(node: cst.CSTNode) -> bool:

@@ -7,8 +7,9 @@ works on a TPU VM. What counts as local, and as Python, is what `pipeline-on-tpu
 know before the program moves:
 
 - Local files are on a TPU VM if somebody copies them there. A TPU node does not have them.
-- `Dataset.from_generator`, `tf.py_function`, and what `fit` takes of a generator, a `Sequence`, a `PyDataset` or an
-  `ImageDataGenerator` run Python: on a TPU VM the TPU waits where Python is slower, and a TPU node cannot run them.
+- `Dataset.from_generator`, `tf.py_function`, and what `fit` takes of a generator, a `Sequence`, a `PyDataset`, an
+  `ImageDataGenerator` or a PyTorch `DataLoader` run Python: on a TPU VM the TPU waits where Python is slower, and a TPU
+  node cannot run them.
 - Batches of an `ImageDataGenerator`, and NumPy's arrays, that a loop of the program passes to `train_on_batch` or to a
   compiled step of its own are made, and copied to the TPU, while it waits, on both.
 

@@ -34,6 +34,7 @@ from .slicing import length_of_sliced, row_of
 DATASET: Final = "tf.data.Dataset"
 FOLDER: Final = "folder"  # the detail of a last batch that a function of Keras makes of what it reads
 IMAGES: Final = "images"  # and of one that an image generator of Keras makes, which cannot drop it
+LOADED: Final = "loader"  # the detail of that of a loader of PyTorch's
 UNLESS: Final = "unless "  # begins that of one that a setting leaves out by default, which nobody means for good
 TABLE: Final = "table"  # and of one that is read from tables of text, which is dropped where they are read forever
 # The methods of an image generator that make batches, with the position of their size.

@@ -232,6 +232,11 @@ def _is_complex128(value: Value) -> bool:
             return False
 
 
+def is_loader(value: Value) -> bool:
+    """Whether a value is a loader of PyTorch's."""
+    return isinstance(value, ApiObject) and value.api == LOADER and value.method is None
+
+
 def is_strategy(value: Value) -> bool:
     """Whether a value is a distribution strategy of TensorFlow's."""
     return isinstance(value, ApiObject) and value.method is None and _STRATEGY.match(value.api) is not None

@@ -45,7 +45,7 @@ from ..library.datasets import IMAGES, is_dataset
 from ..library.declared_inputs import as_declared, declared_text, is_of_one_size
 from ..library.generators import yielded
 from ..library.keras_classes import EAGERLY, runs_eagerly
-from ..library.strategies import is_tpu, making_of
+from ..library.strategies import is_loader, is_tpu, making_of
 from ..program.parameter_uses import structures_among
 from ..program.signs import Shows
 from ..record import replace
@@ -420,7 +420,7 @@ def _run(
     for name, step in _LOOPS[method].items():
         trains = step == "train"
         value = arguments.get(0 if name in _FIRST else len(arguments.positional), name)
-        datasets = [option for option in options(value) if is_dataset(option)] if value is not None else []
+        datasets = [option for option in options(value or NONE) if is_dataset(option) or is_loader(option)]
         limited = (method, step) in _LIMITS and _ends_early(frame, arguments, *_LIMITS[method, step])
         if limited or (method == "fit" and trains and _is_one_short_epoch(frame, arguments)):
             datasets = [whole_batches(dataset) for dataset in datasets]

@@ -42,6 +42,7 @@ from . import (
     strategies,
     structures,
     tokenizer_calls,
+    torch_loaders,
     training_flags,
 )
 
@@ -72,6 +73,7 @@ _FUNCTIONS: Final = {
     **callbacks.FUNCTIONS,
     **keras_models.FUNCTIONS,
     **tokenizer_calls.FUNCTIONS,
+    **torch_loaders.FUNCTIONS,
     **shown.FUNCTIONS,
     **einops.FUNCTIONS,
 }
