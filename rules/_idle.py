@@ -16,12 +16,16 @@ from xlalint.syntax import nodes as cst
 
 from ._sides import are_opposite, sides_of_call
 from ._strategies import (
+    by_default,
+    devices_of,
     is_of_gpus,
     is_the_same,
     made_near,
     made_note,
     method_of,
     name_of,
+    names_gpu,
+    path_setting,
     strategy_in,
     takes_no_tpu,
 )
@@ -30,9 +34,10 @@ _PREDICTS: Final = frozenset(("evaluate", "predict"))
 _OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
 _SHOWN_BY: Final = ("builtins.", "logging.", "absl.logging.")
 _DEVICE: Final = "tf.device"
-_CPU, _GPU = (re.compile(rf"(?:^|/)(?:device:)?{kind}(?::(?:\d+|\*))?$", re.IGNORECASE) for kind in ("cpu", "gpu"))
+_CPU: Final = re.compile(r"(?:^|/)(?:device:)?cpu(?::(?:\d+|\*))?$|^$", re.IGNORECASE)  # or none
 HOST: Final = "the processor of the host"
 NO_STRATEGY: Final = f"no strategy puts this on a TPU: it trains on {HOST}"
+NOWHERE: Final = "without the GPUs that it names, its steps wait for each other for ever"
 FIRST: Final = (
     "first `tf.tpu.experimental.initialize_tpu_system(resolver)` and `tf.distribute.TPUStrategy(resolver)`, then "
     "create model and optimizer in `with strategy.scope():`"
@@ -46,12 +51,13 @@ def none_made(steps: Sequence[SetupCall], taped: Location | None, *, trains: boo
     if not compiled and not on_host:  # a step alone is no program
         return
     steps = compiled or steps
-    placed = next((step for step in steps if _names(step, _GPU)), None)
-    if not steps or any(_may_place(step) and not _names(step, _GPU) for step in steps):
+    placed = next((step for step in steps if _names_gpu(step)), None)
+    if not steps or any(_may_place(step) and not _names_gpu(step) for step in steps):
         return
     if placed is not None:
         if trains:
-            yield _to_move(placed.location, f"`tf.device` names a GPU: where there is none, it trains on {HOST}")
+            usual, _ = by_default(path_setting(placed.arguments["device_name"]), NONE, Severity.INFO)
+            yield _to_move(placed.location, f"`tf.device` names a GPU{usual}: where there is none, it trains on {HOST}")
         return
     trained = next(filter(_trains, steps), None)
     used = [step for step in steps if is_strategy(step.result) or (step.owner is not None and is_strategy(step.owner))]
@@ -59,7 +65,8 @@ def none_made(steps: Sequence[SetupCall], taped: Location | None, *, trains: boo
     if made and all(step in made or takes_no_tpu(step.owner) for step in used):
         if trains or any(map(_predicts, steps)):
             verb = "trains" if trains else "predicts"
-            yield _to_move(made[0].location, f"a `{method_of(made[0])}` takes no TPU: it {verb} on {HOST}")
+            where = NOWHERE if devices_of(made[0].result) > 1 else f"it {verb} on {HOST}"
+            yield _to_move(made[0].location, f"a `{method_of(made[0])}` takes no TPU: {where}")
     elif not trains or used or any(step.context.scope for step in steps):
         return
     elif trained is not None:
@@ -224,10 +231,18 @@ def _places(step: SetupCall) -> bool:
     return step.api == _DEVICE and step.arguments.get("device_name") != NONE and not _names(step, _CPU)
 
 
+def _names_gpu(step: SetupCall) -> bool:
+    """Whether a call names a GPU, whichever it is, or does so by default."""
+    return step.api == _DEVICE and names_gpu(step.arguments.get("device_name"))
+
+
 def _names(step: SetupCall, kind: re.Pattern[str]) -> bool:
     """Whether a call names a device of a kind."""
-    name = step.arguments.get("device_name") if step.api == _DEVICE else None
-    return isinstance(name, Static) and isinstance(name.constant, str) and kind.search(name.constant) is not None
+    match step.arguments.get("device_name") if step.api == _DEVICE else None:
+        case Static(str() as name) | Static(without_gpus=str() as name):
+            return kind.search(name) is not None
+        case _:
+            return False
 
 
 def called_plainly(steps: Sequence[SetupCall]) -> Iterator[Draft]:

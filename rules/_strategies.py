@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from typing import Final
 
-from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Static, Value
+from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Setting, Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.setup_events import Setup, SetupCall
 from xlalint.analysis.library.local_paths import is_local as is_path_here
@@ -27,6 +29,8 @@ from xlalint.syntax import nodes as cst
 
 UNNAMED = "the environment says which TPU this is: a TPU VM has these files, a TPU node does not"
 OF_GPUS = frozenset(("tf.distribute.MirroredStrategy", "tf.distribute.experimental.MirroredStrategy"))
+_GPU: Final = re.compile(r"(?:^|/)(?:device:)?gpu(?::(?:\d+|\*))?$", re.IGNORECASE)
+_BEGINS_GPU: Final = re.compile(r"(?:^|/)(?:device:)?gpu:", re.IGNORECASE)
 _ONE_DEVICE = frozenset(("tf.distribute.OneDeviceStrategy", "tf.distribute.experimental.OneDeviceStrategy"))
 RUNNING = frozenset(("evaluate", "fit", "fit_generator", "predict", "test_on_batch", "train_on_batch"))
 
@@ -46,11 +50,24 @@ def is_of_gpus(strategy: Value | None) -> bool:
     return isinstance(strategy, ApiObject) and strategy.api in OF_GPUS and devices_of(strategy) == 0
 
 
+def names_gpu(device: Value | None) -> bool:
+    """Whether the name of a device is that of a GPU, whichever it is, or is so by default."""
+    match device:
+        case Static(str() as name) | Static(setting=Setting(str() as name)):
+            return _GPU.search(name) is not None
+        case Static(begins=beginning):
+            return _BEGINS_GPU.search(beginning) is not None
+        case _:
+            return False
+
+
 def takes_no_tpu(strategy: Value | None) -> bool:
     """Whether it is a strategy of a machine's GPUs, or of one device that is named and is no TPU."""
     match strategy:
         case ApiObject(api=api, payload=Static(str() as device)) if api in _ONE_DEVICE:
             return "tpu" not in device.casefold()
+        case ApiObject(api=api, payload=Sequence(items=tuple(devices))) if api in OF_GPUS and devices:
+            return all(map(names_gpu, devices))
         case _:
             return is_of_gpus(strategy)
 

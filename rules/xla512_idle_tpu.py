@@ -11,7 +11,7 @@ created in `strategy.scope()`, and nothing is run by `strategy.run`. It also rep
 
 Where the target is a TPU, it says once, as information, that a program which trains has no strategy for one yet: that
 is the first thing to write when the program moves. A `MirroredStrategy` and a `OneDeviceStrategy` are none, nor is a
-`tf.device` that names a GPU.
+`tf.device` that names a GPU, whichever it is (`f"/gpu:{number}"`), or does so by default.
 
 ## What XLA does
 XLA is not asked. A strategy has no effect on what was created outside its scope, and no error says so. Measured with
@@ -28,7 +28,8 @@ TensorFlow 2.21 and Keras 3.15, on two CPU devices:
 Not measured, for lack of a TPU: TensorFlow's guide says that after the initialisation you place operations on a TPU by
 a strategy or by `tf.device`. What neither of them places runs on the processor of the host. A
 `MirroredStrategy` takes GPUs, or the processor where there are none (measured without one), as do
-`OneDeviceStrategy("/gpu:0")` and `tf.device("/GPU:0")`.
+`OneDeviceStrategy("/gpu:0")` and `tf.device("/GPU:0")`. `fit` under `MirroredStrategy(["GPU:0", "GPU:1"])` does not
+return where there are no GPUs (measured, TensorFlow 2.21).
 
 ## Example
     strategy = tf.distribute.TPUStrategy(resolver)

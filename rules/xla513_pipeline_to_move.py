@@ -325,7 +325,7 @@ def _by_hand(steps: Sequence[SetupCall]) -> Iterator[Location]:
 
 
 def _is_batch(value: Value) -> bool:
-    return isinstance(value, Array) and (bool(value.varies) or value.length != 1)
+    return isinstance(value, Array) and (bool(value.varies) or value.length not in (None, 1))
 
 
 def _told(places: Sequence[Location], message: str, help: str, note: str) -> Draft:

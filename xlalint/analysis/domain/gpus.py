@@ -77,6 +77,14 @@ def joined(left: Value, right: Value, made: Value, *, enough: bool, tested: bool
     return Static(without_gpus=bool(told)) if tested else with_told(made, told)
 
 
+def chosen(test: Value, holds: Value, fails: Value, made: Value) -> Value:
+    """What `holds if test else fails` is, `made`."""
+    if not hangs_on_gpus(test):
+        return made
+    told = without_gpus(holds if without_gpus(test) else fails)
+    return made if told is UNSET else with_told(made, told)
+
+
 def negated(value: Value, made: Value) -> Value:
     """What `not value` is, `made`."""
     return with_told(made, not without_gpus(value)) if hangs_on_gpus(value) else made

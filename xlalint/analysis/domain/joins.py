@@ -172,6 +172,8 @@ def _meet_static(a: Static, b: Static) -> Static | None:
         a = a if a.count is None else replace(a, count=None)
     if a.local and not b.local:
         a = replace(a, local=False)
+    if a.begins != b.begins:
+        a = replace(a, begins="")
     if a.without_gpus is not b.without_gpus:
         a = replace(a, without_gpus=UNSET)
     if a.setting != b.setting and a.setting is not None and isinstance(a.setting.default, str):
@@ -400,7 +402,7 @@ def _static_pattern(value: Static, depth: int) -> Hashable:
     constant = value.constant
     plain = constant is None or isinstance(constant, _TOLD_APART)
     told = (type(constant), constant) if plain else (constant is not UNSET,)
-    known = (value.setting, value.dimension is not None, value.count, value.local, value.without_gpus)
+    known = (value.setting, value.dimension is not None, value.count, value.local, value.begins, value.without_gpus)
     return ("static", *told, value.varies, *known)
 
 

@@ -155,7 +155,8 @@ class Static(Record):
     one in each iteration of a loop, say. `setting`: it is not known, but what it is by default. `dimension`: it is that
     one, so None where the code is traced, and a number in eager execution. `count`: what is known of it as a number of
     rows all the same. `local`: a text that is not known, but is a path on the machine that runs Python; with a
-    `setting`, by which it begins, by default. `without_gpus`: what it is on a machine that has none."""
+    `setting`, by which it begins, by default, or how it `begins`. `without_gpus`: what it is on a machine that has
+    none."""
 
     constant: Any = UNSET
     varies: tuple[Variation, ...] = ()
@@ -163,6 +164,7 @@ class Static(Record):
     dimension: Dimension | None = None
     count: Count | None = None
     local: bool = False
+    begins: str = ""
     without_gpus: Any = UNSET
 
     @property

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from ...syntax import nodes as cst
 from ..domain.bounds import broadcast
 from ..domain.choosing import chosen_where_they_differ
-from ..domain.gpus import computed, joined, where_it_holds
+from ..domain.gpus import chosen, computed, joined, where_it_holds
 from ..domain.joins import join, join_all
 from ..domain.kinds import as_condition, as_tensor, is_key, is_mixed, perhaps_structure
 from ..domain.operators import (
@@ -271,7 +271,8 @@ class Comparisons(Interpreter):
             if (reason := unjoinable(*values)) is not None:
                 self.emit(frame, JoinBranches, node.test, name=frame.unit.code(node), reason=reason)
             return chosen_where_they_differ(condition, *values)
-        return join_all(*values) if values else UNKNOWN
+        made = join_all(*values) if values else UNKNOWN
+        return chosen(test, values[0], values[-1], made) if values else made
 
     EXPRESSIONS: ClassVar[Handlers[Value]] = {
         cst.BooleanOperation: _boolean,

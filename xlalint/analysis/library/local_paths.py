@@ -77,6 +77,8 @@ def begun_by(value: Value) -> Value:
     match value:
         case Static(setting=Setting(str() as text, name)) if is_local(value):
             return Static(setting=Setting(text, name), local=True)
+        case Static(str() as text) | Static(begins=text) if is_local(value):
+            return Static(local=True, begins=text)
         case _:
             return LOCAL if is_local(value) else STATIC
 
