@@ -466,11 +466,9 @@ for batch in tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32).unba
             else:
                 help = _whole_batches(node, variation.detail)
                 if variation.detail not in MADE:
-                    unknown = predicts or event.context.kind is ContextKind.OPEN  # each row may be needed
-                    safety = Safety.DISPLAY if unknown or _decides(node) else Safety.UNSAFE
-                    rewrite = argument_set(
-                        variation.location, dropping(variation.detail), "True", TITLE, DIFFERS, safety
-                    )
+                    name, unknown = dropping(variation.detail), predicts or event.context.kind is ContextKind.OPEN
+                    safety = Safety.DISPLAY if unknown or _decides(node) else Safety.UNSAFE  # each row may be needed
+                    rewrite = argument_set(variation.location, name, "True", TITLE, DIFFERS, safety)
             draft = fed(event, variation, message, EACH if predicts else help, guessed, rewrite)
             yield self._arrays.once(event, draft)
 
