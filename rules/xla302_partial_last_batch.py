@@ -92,6 +92,7 @@ class Twin(keras.Model):
 twin = Twin()
 twin.compile(keras.optimizers.SGD(), jit_compile=True)
 """
+DECIDING = ("drop_last", "drop_remainder")
 TITLE = "Drop a smaller last batch"
 DIFFERS = "by the examples of the smaller batch, which are dropped"
 
@@ -494,6 +495,6 @@ def _decides(node: cst.CSTNode) -> bool:
         case cst.Call(func=cst.Attribute(attr=cst.Name("batch")), args=[_, cst.Arg(keyword=None), *_]):
             return True
         case cst.Call(args=arguments):
-            return any(one.keyword is not None and one.keyword.value == "drop_remainder" for one in arguments)
+            return any(one.keyword is not None and one.keyword.value in DECIDING for one in arguments)
         case _:
             return False
