@@ -1,9 +1,10 @@
 """A step makes as many rows as the whole batch has, where a strategy gives each replica a part of it.
 
 ## What it does
-Reports tensors that a training step makes with a constant number of rows (`tf.random.normal([BATCH_SIZE, 100])`), if a
-dataset of the program is cut into batches of that number: in the steps of a strategy of several replicas, and, where
-the target is a TPU, in the steps that such a strategy will run.
+Reports tensors that a training step makes with a constant number of rows (`tf.random.normal([BATCH_SIZE, 100])`,
+`tf.eye(BATCH_SIZE)`), or takes to have it (`tf.reshape(x, [BATCH_SIZE, 1])`, `range(BATCH_SIZE)`), if a dataset of the
+program is cut into batches of that number: in the steps of a strategy of several replicas, and in the layers and losses
+that `fit` calls there. Where the target is a TPU, those that such a strategy will run are reported as information.
 
 ## What XLA does
 XLA compiles the step of each replica, whose batch has fewer rows. Measured with TensorFlow 2.21 and Keras 3.15, a
@@ -12,6 +13,8 @@ XLA compiles the step of each replica, whose batch has fewer rows. Measured with
 - `images + tf.random.normal([8, 3])` in the `train_step` of a model that `fit` trains: "ValueError: Dimensions must be
   equal, but are 4 and 8" with `drop_remainder=True`, and else "InvalidArgumentError: Graph execution error".
 - A loss of `tf.ones([8, 1])` and of what the model makes of the batch: ValueError in `strategy.run`.
+- `tf.reshape(model(x), [8, 1])`, `tf.ensure_shape`, `tf.unstack(x, 8)`, `tf.split(x, 8)`, and `x[i]` for each `i` of
+  `range(8)`: ValueError. `tf.reshape(x, [8, -1])` compiles, and cuts each row in two.
 - `tf.random.normal([8, 3])` that meets nothing of the batch, as what a generator is fed: each replica makes 8 rows. The
   step costs as if the batch of the generator were as many times larger as there are replicas.
 
@@ -30,6 +33,7 @@ XLA compiles the step of each replica, whose batch has fewer rows. Measured with
 - Programs that cut other batches by a number which is not known, or that make the batches of each replica themselves
   (`distribute_datasets_from_function`).
 - Functions that do not train: what draws samples makes as many as it wants.
+- Programs whose strategy distributes no dataset: each replica gets what it is passed (XLA519).
 
 ## Fix safety
 There is no fix: which tensor tells the rows is for the author to say.
@@ -44,14 +48,26 @@ from typing import Final
 
 from xlalint.analysis.interpreter.events import Event
 from xlalint.analysis.interpreter.setup_events import Program, SetupCall
-from xlalint.analysis.library.made_rows import BATCHES, batch_made, first_of_shape, rows_made, size_of
+from xlalint.analysis.library.made_rows import (
+    BATCHES,
+    batch_made,
+    counts_rows,
+    first_of_shape,
+    rows_made,
+    shape_of,
+    size_of,
+    takes_rows,
+)
 from xlalint.fixes.quoted import brief
+from xlalint.fixes.written import written
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 from xlalint.syntax import nodes as cst
 
 from ._strategies import distributes, method_of
 
 _OF_EACH_REPLICA: Final = "distribute_datasets_from_function"
+_BY_KERAS: Final = frozenset(("fit", "evaluate"))  # the loops of Keras's, which call layers, losses and steps
+_DISTRIBUTING: Final = _BY_KERAS | {"experimental_distribute_dataset"}  # what gives each replica a part of the batch
 TWO: Final = 'strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])\n'
 BATCH: Final = "BATCH_SIZE = 8\n"
 MODEL: Final = """
@@ -75,6 +91,17 @@ class Denoiser(tf.keras.Model):
 FIT: Final = """
 model.compile("sgd")
 model.fit(tf.data.Dataset.from_tensor_slices(tf.ones([32, 3])).batch({size}, drop_remainder=True))
+"""
+LAYER: Final = """
+class Layer(tf.keras.layers.Layer):
+    def call(self, images):
+        {call}
+
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input([3]), Layer(), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+data = tf.data.Dataset.from_tensor_slices((tf.ones([32, 3]), tf.ones([32, 1])))
+model.fit(data.batch({size}, drop_remainder=True), verbose=0)
 """
 NOISE: Final = "tf.random.normal([BATCH_SIZE, 3])"
 MADE: Final = "with strategy.scope():\n    model = Denoiser()\n"
@@ -126,15 +153,48 @@ class RowsOfWholeBatch(Rule):
             [NOISE],
             Runs(),
             effect=Effect.TPU,
-            severity=Severity.WARNING,
+            severity=Severity.INFO,
             target="tpu",
         ),
         Bad(
-            TWO + BATCH + STEP.format(noise=NOISE, data=DATA.format(size="BATCH_SIZE")),
-            [NOISE],
+            TWO + BATCH + STEP.format(noise="tf.reshape(images, (BATCH_SIZE, 3))", data=DATA.format(size="BATCH_SIZE")),
+            ["tf.reshape(images, (BATCH_SIZE, 3))"],
+            Breaks("Cannot reshape a tensor with 12 elements to shape [8,3]"),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            TWO
+            + BATCH
+            + STEP.format(noise="tf.linalg.matmul(tf.eye(BATCH_SIZE), images)", data=DATA.format(size="BATCH_SIZE")),
+            ["tf.eye(BATCH_SIZE)"],
+            Breaks("Dimensions must be equal, but are 8 and 4"),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            TWO
+            + BATCH
+            + STEP.format(
+                noise="tf.stack([images[row] for row in range(BATCH_SIZE)])", data=DATA.format(size="BATCH_SIZE")
+            ),
+            ["range(BATCH_SIZE)"],
+            Breaks("slice index 4 of dimension 0 out of bounds"),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            TWO
+            + "settings = {'batch_size': 8}\n"
+            + LAYER.format(
+                call="size = [settings['batch_size'], 3]\n        return images + tf.reduce_mean(tf.zeros(size))",
+                size="settings['batch_size']",
+            ),
+            ["tf.zeros(size)"],
             Runs(),
             effect=Effect.TPU,
             severity=Severity.WARNING,
+            why="a layer, in a step of Keras's; the number goes by a key, and the shape by a name",
         ),
     )
     good = (
@@ -168,6 +228,29 @@ class RowsOfWholeBatch(Rule):
             why="nobody says that several replicas are to train it",
         ),
         Good(
+            TWO
+            + BATCH
+            + LAYER.format(
+                call="return tf.reshape(images, [BATCH_SIZE, 3])", size="BATCH_SIZE * strategy.num_replicas_in_sync"
+            ),
+            Runs(),
+            why="each replica gets as many rows",
+        ),
+        Good(
+            TWO + BATCH + LAYER.format(call="return tf.reshape(images, [-1, 3]) / BATCH_SIZE", size="BATCH_SIZE"),
+            Runs(),
+            why="a sum is divided by the size of the whole batch",
+        ),
+        Good(
+            TWO
+            + BATCH
+            + STEP.format(noise="tf.reshape(images, (BATCH_SIZE, 3))", data=DATA.format(size="BATCH_SIZE")).replace(
+                "strategy.experimental_distribute_dataset(data)", "data"
+            ),
+            None,
+            why="each replica gets the whole batch",
+        ),
+        Good(
             TWO + BATCH + STEP.format(noise="tf.ones([8, 3])", data=DATA.format(size="BATCH_SIZE")),
             Runs(),
             why="another eight, as far as anybody sees",
@@ -180,25 +263,35 @@ class RowsOfWholeBatch(Rule):
             return
         cut = [step for step in steps if step.api in BATCHES]
         distributed = any(distributes(step.result) for step in steps)
-        if distributed and any(batch_made(step.api, step.arguments) is None for step in cut):
+        if distributed and (
+            any(batch_made(step.api, step.arguments) is None for step in cut)
+            or not any(method_of(step) in _DISTRIBUTING for step in steps)
+        ):
             return
+        of_keras = any(method_of(step) in _BY_KERAS for step in steps)
         alike: dict[object, list[tuple[SetupCall, SetupCall]]] = {}
         for step in steps:
             whole = next((batch for batch in cut if _is_as_large(step, batch)), None)
-            if whole is not None and _trains(step):
+            if whole is not None and (_trains(step) or (of_keras and step.context.keras is not None)):
                 function = step.location.unit.function_around(step.node)
                 alike.setdefault((step.location.unit, function), []).append((step, whole))
         for found in alike.values():
-            yield _draft(found, Told.ALWAYS if distributed else Told.FOR_TPU_ALONE)
+            yield _draft(found, distributed=distributed)
 
 
-def _draft(found: Sequence[tuple[SetupCall, SetupCall]], told: Told) -> Draft:
-    """What is said of the tensors that one function makes."""
-    (first, batch), *others = found
+def _draft(found: Sequence[tuple[SetupCall, SetupCall]], *, distributed: bool) -> Draft:
+    """What is said of the rows that one function makes, or takes tensors to have."""
+    (first, batch), *others = sorted(found, key=lambda each: not takes_rows(each[0].api))
     places = dict.fromkeys(step.location for step, _ in others if step.location != first.location)
+    does = "is for" if takes_rows(first.api) else "counts" if counts_rows(first.api) else "makes"
+    meets = (
+        "where both meet it fails, and else each replica does the work of all"
+        if does == "makes"
+        else "it fails, or takes other values for a row"
+    )
     return Draft(
-        f"`{brief(first.node)}` makes as many rows as the whole batch has, of which each replica of a strategy gets a"
-        " part: where both meet it fails, and else each replica does the work of all",
+        f"`{brief(first.node)}` {does} as many rows as the whole batch has, of which each replica of a strategy gets a"
+        f" part: {meets}",
         Effect.TPU,
         "take the number from the batch: tf.shape(batch)[0]",
         location=first.location,
@@ -206,8 +299,8 @@ def _draft(found: Sequence[tuple[SetupCall, SetupCall]], told: Told) -> Draft:
             DraftNote(batch.location, "the batches are as large"),
             *(DraftNote(place, "here, too") for place in places),
         ),
-        at_most=Severity.WARNING,
-        told=told,
+        at_most=Severity.WARNING if distributed else Severity.INFO,
+        told=Told.ALWAYS if distributed else Told.FOR_TPU_ALONE,
     )
 
 
@@ -216,15 +309,19 @@ def _is_as_large(step: SetupCall, batch: SetupCall) -> bool:
     rows = rows_made(step.api, step.arguments)
     if rows in (None, 1) or rows != batch_made(batch.api, batch.arguments):
         return False
-    names = _name_of(first_of_shape(step.argument_nodes)), _name_of(size_of(batch.api, batch.argument_nodes))
+    shape = shape_of(step.api, step.argument_nodes, step.arguments)
+    first = None if shape is None else first_of_shape(written(step.location, shape))
+    names = _name_of(first), _name_of(size_of(batch.api, batch.argument_nodes))
     return None not in names and (names[0] == names[1] or step.api.split(".")[-2] == "random")
 
 
 def _name_of(node: cst.BaseExpression | None) -> str | None:
-    """The name by which a number goes, of a variable or an attribute."""
+    """The name by which a number goes, of a variable, an attribute or a key."""
     match node:
         case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
             return name.casefold()
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
+            return str(key.evaluated_value).casefold()
         case _:
             return None
 

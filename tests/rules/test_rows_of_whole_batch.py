@@ -53,6 +53,11 @@ NOISE: Final = "tf.random.normal([BATCH_SIZE, 3])"
         ("tf.random.normal(tf.shape(images))", "BATCH_SIZE", "train_step", False),
         (NOISE, "16", "train_step", False),
         (NOISE, "2 * BATCH_SIZE", "train_step", False),
+        ("tf.reshape(images[:1] * 0.0, [BATCH_SIZE, 3])", "BATCH_SIZE", "train_step", True),
+        ("tf.stack([images[row] for row in range(0, BATCH_SIZE)])", "BATCH_SIZE", "train_step", True),
+        ("tf.stack([images[row] for row in range(1, BATCH_SIZE)])", "BATCH_SIZE", "train_step", False),
+        ("tf.reshape(images, [UNITS, 3])", "BATCH_SIZE", "train_step", False),
+        ("tf.reshape(images, [-1, 3]) / BATCH_SIZE", "BATCH_SIZE", "train_step", False),
         (NOISE, "BATCH_SIZE", "distill", False),  # which nobody calls
     ],
 )

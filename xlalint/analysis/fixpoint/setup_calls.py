@@ -15,12 +15,12 @@ from ..interpreter.events import CompiledEntry, Event
 from ..interpreter.frames import Act, Summary
 from ..interpreter.setup_events import PassBatch, Program, Setup, SetupCall, TakeGradients
 from ..library.strategies import TRAINING, making_of
-from ..program.trainer_steps import STEPS
+from ..program.trainer_steps import CALLED_BY_KERAS
 from ..record import replace
 from .call_paths import that_train
 from .host_loops import loops_of_steps
 
-_APART: Final = ("__init__", *STEPS)  # what is entered by itself
+_APART: Final = ("__init__", *CALLED_BY_KERAS)  # what is entered by itself
 MOST_AT_A_PLACE = 8  # calls of one place that are told apart: what a hundred callers pass is no longer read
 
 

@@ -40,7 +40,7 @@ from ..program.creators import NOTHING
 from ..program.decorators import RECORDS
 from ..program.project import Project
 from ..program.python_library import CONTAINERS
-from ..program.trainer_steps import STEPS
+from ..program.trainer_steps import CALLED_BY_KERAS
 from ..record import replace
 from .contexts import HOST, Context
 from .frames import Act, Arguments, Frame, Summary
@@ -156,8 +156,8 @@ class Classes(Interpreter):
         if cls.is_keras("model") and cls.find("__init__") is None and _is_of_tensors(arguments):
             self.note_done(frame, Act.BUILD, node)
         traced = frame.context.becomes_graph and not any(map(cls.is_keras, _KERAS))
-        if cls.is_keras("model"):
-            frame.summary.creates |= {step.identity for step in map(cls.find, STEPS) if step is not None}
+        by_keras = CALLED_BY_KERAS if any(map(cls.is_keras, _KERAS)) else ()
+        frame.summary.creates |= {method.identity for method in map(cls.find, by_keras) if method is not None}
         given = (*arguments.positional, *arguments.keywords.values())
         plain = all(isinstance(value, Static | Unknown | Api) for value in given) and arguments.rest is None
         if plain and not (traced or cls.module.written or _is_single(frame, cls)):

@@ -1,4 +1,4 @@
-"""Tensors that are made with a constant number of rows, and batches that have as many."""
+"""Tensors that are made with a constant number of rows, or taken to have it, and batches that have as many."""
 
 from __future__ import annotations
 
@@ -16,27 +16,66 @@ BATCHES: Final = {
     "keras.utils.image_dataset_from_directory": ("batch_size",),
 }
 # What makes a tensor of a shape that it is told.
-_MAKERS: Final = frozenset(
-    (
-        *("tf.fill", "tf.ones", "tf.zeros", "keras.ops.ones", "keras.ops.zeros", "keras.ops.full"),
-        *(f"tf.random.{name}" for name in ("normal", "truncated_normal", "uniform")),
-        *(f"tf.random.stateless_{name}" for name in ("normal", "truncated_normal", "uniform")),
-        *(f"keras.random.{name}" for name in ("normal", "truncated_normal", "uniform", "randint")),
-        *(f"keras.backend.random_{name}" for name in ("normal", "uniform")),
-        *(f"tf.random.Generator.{name}" for name in ("normal", "truncated_normal", "uniform")),
-    )
+_MAKERS: Final = (
+    *("tf.fill", "tf.ones", "tf.zeros", "keras.ops.ones", "keras.ops.zeros", "keras.ops.full", "np.ones", "np.zeros"),
+    *(f"tf.random.{name}" for name in ("normal", "truncated_normal", "uniform")),
+    *(f"tf.random.stateless_{name}" for name in ("normal", "truncated_normal", "uniform")),
+    *(f"keras.random.{name}" for name in ("normal", "truncated_normal", "uniform", "randint")),
+    *(f"keras.backend.{name}" for name in ("ones", "random_normal", "random_uniform", "zeros")),
+    *(f"tf.random.Generator.{name}" for name in ("normal", "truncated_normal", "uniform")),
 )
-_SHAPES: Final = ("shape", "dims", "*0")
+# What has, or makes, rows for the first number of a shape, with the parameters that may be that.
+_SHAPED: Final = {
+    **dict.fromkeys(_MAKERS, ("shape", "dims", "*0")),
+    **dict.fromkeys(("tf.broadcast_to", "keras.ops.broadcast_to", "tf.constant"), ("shape",)),
+    "tf.tile": ("multiples",),
+    "keras.ops.tile": ("repeats",),
+    "keras.backend.tile": ("n",),
+}
+# What takes a tensor for one of so many rows.
+_TAKERS: Final = {
+    **dict.fromkeys(("tf.reshape", "keras.backend.reshape", "tf.ensure_shape"), ("shape",)),
+    "keras.ops.reshape": ("newshape",),
+    **dict.fromkeys(("tf.unstack", "keras.ops.unstack"), ("num",)),
+    "tf.split": ("num_or_size_splits",),
+    "keras.ops.split": ("indices_or_sections",),
+}
+_NUMBERED: Final = {"tf.eye": ("num_rows",), "keras.ops.eye": ("N",)}
+# What counts from a number, 0 where it is left out, to another.
+_RANGES: Final = {
+    "tf.range": ("start", "limit"),
+    "keras.ops.arange": ("start", "stop"),
+    "builtins.range": ("*0", "*1"),
+}
+_SHAPES: Final = {**_SHAPED, **_TAKERS, **_NUMBERED}
 
 
 def rows_made(name: str, arguments: Mapping[str, Value]) -> int | Setting | None:
-    """How many rows a call makes, as a number or a setting; None of what makes no tensor, or one row, or nobody knows
-    how many."""
-    match _first(arguments, _SHAPES) if name in _MAKERS else None:
+    """How many rows a call makes, or takes a tensor to have, as a number or a setting; None of what does neither, or
+    nobody knows how many."""
+    match _first(arguments, _parameters(name, arguments)):
         case Sequence(items=(rows, *_)):
             return number_of(rows)
-        case _:
-            return None
+        case rows:
+            return number_of(rows)
+
+
+def takes_rows(name: str) -> bool:
+    """Whether a call makes no rows of its own, but takes a tensor to have as many."""
+    return name in _TAKERS
+
+
+def counts_rows(name: str) -> bool:
+    """Whether a call makes the numbers of rows."""
+    return name in _RANGES
+
+
+def _parameters(name: str, arguments: Mapping[str, Value]) -> tuple[str, ...]:
+    """Which arguments of a call may tell the number of its rows."""
+    if name not in _RANGES:
+        return _SHAPES.get(name, ())
+    start, end = _RANGES[name]
+    return (start,) if end not in arguments else (end,) if arguments.get(start) == Static(0) else ()
 
 
 def batch_made(name: str, arguments: Mapping[str, Value]) -> int | Setting | None:
@@ -44,13 +83,18 @@ def batch_made(name: str, arguments: Mapping[str, Value]) -> int | Setting | Non
     return number_of(_first(arguments, BATCHES[name]))
 
 
-def first_of_shape(nodes: Mapping[str, cst.BaseExpression]) -> cst.BaseExpression | None:
-    """How the number of rows is written in a call that makes a tensor, if that is in the call itself."""
-    match _first(nodes, _SHAPES):
+def shape_of(name: str, nodes: Mapping[str, _T], arguments: Mapping[str, Value]) -> _T | None:
+    """What a call is passed for the shape, or for the number, of its rows."""
+    return _first(nodes, _parameters(name, arguments))
+
+
+def first_of_shape(shape: cst.BaseExpression) -> cst.BaseExpression:
+    """How the number of rows is written in what is passed for a shape, or for the number itself."""
+    match shape:
         case cst.Tuple(elements=[cst.Element(value=rows), *_]) | cst.List(elements=[cst.Element(value=rows), *_]):
             return rows
         case _:
-            return None
+            return shape
 
 
 def size_of(name: str, nodes: Mapping[str, cst.BaseExpression]) -> cst.BaseExpression | None:

@@ -12,6 +12,7 @@ from .project import Project
 
 # TensorFlow's trainer passes the data, JAX's the state before.
 STEPS: Final = frozenset(("train_step", "test_step", "predict_step"))
+CALLED_BY_KERAS: Final = STEPS | {"call"}
 
 
 def replaced_for_jax(project: Project) -> Iterator[Key]:

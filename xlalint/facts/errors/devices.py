@@ -112,10 +112,13 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         beside=re.compile(r"\b(?:trainer|traceback_utils)\.py\b"),
     ),
     Pattern(
-        wording(r"Dimensions must be equal, but are \d+ and \d+ for [^\n]*"),
-        "Each replica of a strategy gets a part of the batch: what its step makes with the rows of the whole batch does"
-        " not fit.",
-        (candidate("XLA520", "the step makes as many rows as the whole batch has"),),
+        wording(
+            r"(?:Dimensions must be equal, but are \d+ and \d+ for|Cannot reshape a tensor with \d+ elements to shape"
+            r"|slice index \d+ of dimension 0 out of bounds)[^\n]*"
+        ),
+        "Each replica of a strategy gets a part of the batch: what its step makes with the rows of the whole batch, or"
+        " takes to have them, does not fit.",
+        (candidate("XLA520", "the step makes as many rows as the whole batch has, or takes a tensor to have them"),),
         beside=re.compile(r"\b\w*strategy\.run\(|mirrored_run\.py|tpu_strategy\.py"),
     ),
     Pattern(
