@@ -31,8 +31,8 @@ value of an argument that `static_argnums` or `static_argnames` name, even if th
         train_step(batch, tf.constant(i))
 
 ## Not flagged
-The same constant in each call, flags and text, which have few values, functions with an `input_signature`, and what
-`jax.jit` traces.
+The same constant in each call, also as `min(i, 0)` of a counter, flags and text, which have few values, functions with
+an `input_signature`, and what `jax.jit` traces.
 
 ## Fix safety
 Shown only: a tensor cannot replace a Python number that the function uses as a size, in `range`, or in an `if`.
@@ -314,6 +314,18 @@ for i in range(4):
         ),
     )
     good = (
+        Good(
+            STEP
+            + """
+x = tf.ones([2])
+for i in range(100):
+    step(x, min(i, 0))
+for epoch, part in enumerate([x] * 50):
+    step(part, min(epoch, 0))
+""",
+            Runs(),
+            why="zero in each call, as the loops count from there",
+        ),
         Good(
             LOGGED_STEP,
             Runs(),

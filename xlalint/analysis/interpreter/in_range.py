@@ -1,9 +1,9 @@
-"""Numbers that a condition on themselves puts in range: nothing changes them once they are."""
+"""Numbers that are in range: those that a condition on themselves puts there, and counters from where they start."""
 
 from __future__ import annotations
 
 from ...syntax import nodes as cst
-from ..files.unit import Unit
+from ..files.unit import Location, Unit
 
 
 def is_put_in_range(unit: Unit, statement: cst.CSTNode, target: cst.BaseExpression) -> bool:
@@ -38,3 +38,30 @@ def _is_below_zero(test: cst.BaseExpression, target: cst.BaseExpression) -> bool
             return left.deep_equals(target)
         case _:
             return False
+
+
+def first_counted(counter: Location, number: cst.BaseExpression) -> int | None:
+    """The number from which a loop counts, at the place of a counter, if an expression names what it counts with."""
+    for around in counter.unit.around(counter.node):
+        match around:
+            case cst.For(target=target, iter=counted) if counted is counter.node:
+                return _first(target, counted, number)
+    return None
+
+
+def _first(target: cst.BaseExpression, counted: cst.BaseExpression, number: cst.BaseExpression) -> int | None:
+    match counted, target:
+        case cst.Call(func=cst.Name("range"), args=[cst.Arg()]), cst.Name() as counting:
+            first = 0
+        case cst.Call(
+            func=cst.Name("range"), args=[cst.Arg(cst.Integer() as start), cst.Arg()]
+        ), cst.Name() as counting:
+            first = start.evaluated_value
+        case (
+            cst.Call(func=cst.Name("enumerate"), args=[cst.Arg()]),
+            cst.Tuple(elements=[cst.Element(value=counting), *_]),
+        ):
+            first = 0
+        case _:
+            return None
+    return first if counting.deep_equals(number) else None

@@ -11,6 +11,7 @@ from ..domain.values import NONE, STATIC, UNKNOWN, Dependence, Sequence, Static,
 from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.events import TruthOf
 from ..interpreter.frames import Arguments, Frame
+from ..interpreter.in_range import first_counted
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..record import replace
 from .longest import is_longest
@@ -65,7 +66,7 @@ def _extreme(form: str) -> FunctionModel:
         if order:
             return order[-1 if form == "max" else 0]
         if frame.context.kind in NOT_TRACED and all(map(_may_be_number, values)) and any(map(_is_number, values)):
-            return _of_numbers(frame, values)
+            return _of_counter(form, values, arguments) or _of_numbers(frame, values)
         tensors = [value for value in values if as_tensor(value, Dependence.STATIC)]
         return join_all(*(tensors or values)) if values else STATIC
 
@@ -80,6 +81,25 @@ def _of_numbers(frame: Frame, numbers: tuple[Value, ...]) -> Value:
         varies = united(varies, number.varies if isinstance(number, Static) else ())
     kept = tuple(variation for variation in varies if variation.location not in frame.bounded)
     return Static(varies=kept) if kept else join_all(*(_settled(number) for number in numbers))
+
+
+def _of_counter(form: str, numbers: tuple[Value, ...], arguments: Arguments) -> Value | None:
+    """`min(step, 3)`, by the counter of a loop: as many numbers as that leaves, or one."""
+    match numbers:
+        case (Static(varies=(Variation(kind="counter") as counter,)), Static(int() as bound, varies=())):
+            place = 0
+        case (Static(int() as bound, varies=()), Static(varies=(Variation(kind="counter") as counter,))):
+            place = 1
+        case _:
+            return None
+    if len(arguments.nodes) != len(numbers):
+        return None
+    first = first_counted(counter.location, arguments.nodes[place])
+    if first is None or (form == "max" and not counter.shapes):
+        return None
+    rounds = counter.shapes or bound - first + 1
+    left = min(bound - first + 1, rounds) if form == "min" else rounds - max(bound - first, 0)
+    return Static(bound) if left <= 1 else Static(varies=(replace(counter, shapes=left),))
 
 
 def _is_number(value: Value) -> bool:
