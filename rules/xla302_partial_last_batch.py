@@ -38,6 +38,7 @@ If every example counts, pad the last batch: with the weight 0 in an evaluation,
 ## Not flagged
 - A number of elements that fills all batches, or else the program stops (`assert n % size == 0`); elements that repeat
   forever before they are batched; `take` of some batches.
+- Batches that a filter keeps by their size: `filter(lambda x: tf.shape(x)[0] == 32)`.
 - Batches of a dataset that `steps`, `validation_steps`, or `steps_per_epoch` in one epoch limits, unless rounded up.
 - Datasets that only eager code uses.
 
@@ -347,6 +348,16 @@ train(np.ones((70, 4)), 32)
         ),
     )
     good = (
+        Good(
+            f"""{MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+{DATA}
+model.fit(dataset.batch(32).filter(lambda x, y: tf.shape(x)[0] == 32), epochs=2, verbose=0)
+model.fit(dataset.batch(32).filter(lambda x, y: tf.equal(32, tf.shape(y)[0])).prefetch(1), epochs=2, verbose=0)
+""",
+            Runs(1),
+            why="the filter lets whole batches pass",
+        ),
         Good(
             f"""{MODEL}
 model.compile("sgd", "mse", jit_compile=True)

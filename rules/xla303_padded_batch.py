@@ -224,6 +224,19 @@ every(rows)
         Good(
             """
 @tf.function(jit_compile=True)
+def step(tokens):
+    return tf.reduce_sum(tokens)
+
+rows = tf.data.Dataset.range(1, 9).map(lambda length: tf.ones([4 + length % 2]))
+for tokens in rows.filter(lambda row: tf.shape(row)[0] == 4).padded_batch(2, drop_remainder=True):
+    step(tokens)
+""",
+            Runs(1),
+            why="a filter lets one length pass",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
 def step(images):
     return tf.reduce_sum(images)
 

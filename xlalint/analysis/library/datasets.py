@@ -29,6 +29,7 @@ from ..files.unit import Location
 from ..record import Record, replace
 from .changing_numbers import decided_by
 from .generators import never_ends, yields_windows
+from .kept_batches import axis_of_one_size
 from .slicing import length_of_sliced, row_of
 
 DATASET: Final = "tf.data.Dataset"
@@ -245,7 +246,9 @@ def _numbered(step: Step) -> ApiObject:
 
 def _some(step: Step) -> ApiObject:
     """Fewer of them, nobody knows how many."""
-    return step.dataset(count=None)
+    axis = axis_of_one_size(step.get("predicate"))
+    kept = None if axis is None else filtered(step.element, lambda variation: variation.axis != axis)
+    return step.dataset(kept, count=None, uniform=step.facts.uniform or (axis == 0 and step.facts.batch is None))
 
 
 def _others(step: Step) -> ApiObject:
