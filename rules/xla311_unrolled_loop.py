@@ -3,8 +3,9 @@
 ## What it does
 Reports `for .. in range(N)`, and loops through N numbers of an array, in code that XLA compiles, if the loop computes
 with tensors or takes steps of training, and N is known, or set by default, and at least `unrolled-rounds` of the
-settings (32). If N is not known, it reports a loop through the steps of a sequence (`for t in range(x.shape[1])`, `for
-step in tf.unstack(x)`) that passes to a function or layer what the step before computed.
+settings (32). Loops inside of each other count together. If N is not known, it reports a loop through the steps of a
+sequence (`for t in range(x.shape[1])`, `for step in tf.unstack(x)`) that passes to a function or layer what the step
+before computed.
 
 ## What XLA does
 Tracing unrolls Python's `range`, with and without AutoGraph. Compile times measured with TensorFlow 2.21 on a CPU,
@@ -14,6 +15,9 @@ forward and backward:
 | --- | --- | --- | --- |
 | a matrix product and `tanh` | 1.0 s | 3.0 s | 5.1 s |
 | a recurrent step | 2.3 s | 31 s, 530 MB | |
+
+Loops inside of each other, `for row in range(14): for column in range(14)`, are unrolled to 196 copies: with a slice
+and a product in the body tracing and compiling takes 0.8 s for 2 x 2, 4.5 s for 6 x 6, and 26 s for 14 x 14.
 
 The same loop over `tf.range` takes 1.2 s for any number of iterations. Without AutoGraph, as when Keras 3 calls `call`,
 write the loop with `tf.while_loop` or `keras.ops.fori_loop`.
@@ -88,6 +92,23 @@ class UnrolledLoop(Rule):
     name = "unrolled-loop"
     handles = (UnrollLoop,)
     bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    patches = []
+    for row in range(6):
+        for column in range(6):
+            patches.append(tf.tanh(x[row % 4] * float(column)))
+    return tf.stack(patches)
+""",
+            ["range(6)"],
+            Compiles(),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+            help="tf.range(6)",
+            why="thirty-six copies of the body",
+        ),
         Bad(
             """
 @tf.function(jit_compile=True)
@@ -288,6 +309,19 @@ def f(x):
         ),
     )
     good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = 0.0
+    for row in range(4):
+        for column in range(4):
+            total += tf.tanh(x[row] * float(column))
+    return total
+""",
+            Compiles(),
+            why="sixteen copies",
+        ),
         Good(STEPS.format(jit="jit_compile=True", numbers="range(8)"), Runs(), why="few iterations"),
         Good(STEPS.format(jit="jit_compile=True", numbers="tf.range(40)"), Runs(), why="a loop in the graph"),
         Good(
@@ -436,9 +470,13 @@ def f(x):
 
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, UnrollLoop)
-        if 0 < event.rounds < self.unrolled_rounds:
+        alone = event.rounds == 0 or event.rounds >= self.unrolled_rounds
+        together = event.rounds * event.inner
+        if not alone and (together < self.unrolled_rounds or event.inner >= self.unrolled_rounds):
             return
         steps = f"{event.rounds} iterations" if event.rounds else "one iteration for each step of a sequence"
+        if not alone:
+            steps = f"{together} iterations, with those of the loops in it"
         counter = one_line(event.statement.target)
         numbers = one_line(event.statement.iter).startswith("range(")
         if event.context.converted and numbers:

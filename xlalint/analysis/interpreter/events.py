@@ -397,8 +397,10 @@ class CreateAgain(Event):
 
 class UnrollLoop(Event):
     """A Python loop over a known number of rounds in code that is traced; place: what it runs over. `setting`: what
-    decides that number, of which only the default is known."""
+    decides that number, of which only the default is known; `inner`: the rounds of the loops in it, in each of its
+    own."""
 
     rounds: int
     statement: cst.For
     setting: str = ""
+    inner: int = 1

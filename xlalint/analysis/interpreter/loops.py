@@ -228,7 +228,8 @@ class Loops(Interpreter):
             if not through or not self._is_recurrent(frame, finder, changed, start):
                 return
         rounds, setting = usual or (rounds, "")
-        self.emit(frame, UnrollLoop, node.iter, rounds=rounds, statement=node, setting=setting)
+        inner = _rounds_inside(frame, node)
+        self.emit(frame, UnrollLoop, node.iter, rounds=rounds, statement=node, setting=setting, inner=inner)
 
     def _is_recurrent(self, frame: Frame, finder: Parts, changed: dict[str, Value], start: dict[str, Value]) -> bool:
         """Whether a loop's body passes to a function or layer what the iteration before computed."""
@@ -262,6 +263,13 @@ def _rounds_of(iterable: Value) -> int | None:
             return length
         case _:
             return steps_of(iterable)
+
+
+def _rounds_inside(frame: Frame, loop: cst.For) -> int:
+    """How many iterations the loops inside of a loop have in each of its own, where their numbers are known."""
+    inside = set(cst.within(loop.body))
+    unrolled = (event for event in frame.summary.events if isinstance(event, UnrollLoop) and event.statement in inside)
+    return max((event.rounds * event.inner for event in unrolled if not event.setting), default=1) or 1
 
 
 def _takes_steps(frame: Frame, loop: cst.For) -> bool:
