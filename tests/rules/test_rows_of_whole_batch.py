@@ -70,3 +70,52 @@ def test_rows_of_the_whole_batch(tmp_path: Path, noise: str, size: str, method: 
     assert [(finding.path.rpartition("/")[2], finding.span.line) for finding in found_here] == [
         ("model.py", 13) for _ in range(found)
     ]
+
+
+SIZED: Final = """\
+import tensorflow as tf
+{before}
+class Rows(tf.keras.Model):
+    def __init__(self, batch_size):
+        super().__init__()
+        self.batch_size = batch_size
+
+    def call(self, images):
+        return tf.reshape(images, [self.batch_size, 3])
+
+def main({parameters}):
+    {local}
+    model = Rows({passed})
+    model.compile("sgd", "mse")
+    model.fit(tf.data.Dataset.from_tensor_slices((tf.ones([64, 3]), tf.ones([64, 3]))).batch({size}), verbose=0)
+
+if __name__ == "__main__":
+    main({given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "parameters", "local", "passed", "given", "found"),
+    [
+        ("batch_size = 16", "", "pass", "batch_size", "", True),
+        ("", "", "batch_size = 16", "batch_size", "", True),
+        ("", "", "batch_size = 16", "batch_size=batch_size", "", True),
+        ("", "batch_size=16", "pass", "batch_size", "", True),
+        ("", "batch_size", "pass", "batch_size", "16", True),
+        ("", "", "batch_size = 16", "16", "", True),
+        ("", "", "batch_size = 16", "8", "", False),
+        ("", "large", "batch_size = 16\n    if large:\n        batch_size = 32", "batch_size", "True", False),
+        ("", "", "batch_size = 16\n    batch_size *= 2", "batch_size", "", False),
+        ("", "", "for batch_size in (8, 16):\n        pass", "batch_size", "", False),
+        ("", "batch_size=8", "batch_size = 16", "batch_size", "", False),  # it is bound twice
+    ],
+)
+def test_sizes_that_constructors_are_passed(
+    tmp_path: Path, before: str, parameters: str, local: str, passed: str, given: str, found: bool
+) -> None:
+    text = SIZED.format(
+        before=before, parameters=parameters, local=local, passed=passed, given=given, size="batch_size"
+    )
+    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    findings = check([tmp_path], Settings(target="tpu")).findings
+    assert [finding.span.line for finding in findings if finding.code == "XLA520"] == [9] * found

@@ -6,7 +6,7 @@ passed. From names and syntax, before anything is executed.
 from __future__ import annotations
 
 import ast
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -99,16 +99,28 @@ class _Scope:
         self.imports = Outline()  # that stand inside
 
     @cached_property
-    def _bound(self) -> frozenset[str]:
-        """The names that it binds, its parameters apart."""
-        found: set[str] = set()
+    def _bound(self) -> Counter[str]:
+        """The names that it binds, its parameters apart, and how often."""
+        found = Counter[str]()
         for node in _nodes(self.statements):
             match node:
                 case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                    found.add(name)
+                    found[name] += 1
                 case ast.Lambda(args=arguments) | ast.FunctionDef(args=arguments) if node is not self.node:
                     found.update(argument.arg for argument in _all_arguments(arguments))
-        return frozenset(found)
+        return found
+
+    @cached_property
+    def constants(self) -> Mapping[str, Constant]:
+        """The names that a function binds once, whatever it does, to a constant."""
+        found = {}
+        for statement in () if self.node is None else self.node.body:
+            match statement:
+                case ast.Assign(
+                    targets=[ast.Name(id=name)], value=ast.Constant(value=bool() | int() | float() | str() as value)
+                ) if self._bound[name] == 1 and name not in self._parameters:
+                    found[name] = Constant(value)
+        return found
 
     @cached_property
     def _parameters(self) -> frozenset[str]:
@@ -243,6 +255,8 @@ class _Reader:
                 return Constant(-value)
             case ast.Name(id=name) if scope.callee is not None and scope.keeps(name):
                 return Passed(scope.callee, name)
+            case ast.Name(id=name) if name in scope.constants:
+                return scope.constants[name]
             case ast.Name(id=name) if not scope.binds(name):
                 return self._constant(self._module, name, _MOST_IMPORTS)
             case ast.Attribute(value=ast.Name(id=name), attr=attribute) if scope.owner is not None:
