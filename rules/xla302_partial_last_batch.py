@@ -352,16 +352,6 @@ train(np.ones((70, 4)), 32)
             f"""{MODEL}
 model.compile("sgd", "mse", jit_compile=True)
 {DATA}
-model.fit(dataset.batch(32).filter(lambda x, y: tf.shape(x)[0] == 32), epochs=2, verbose=0)
-model.fit(dataset.batch(32).filter(lambda x, y: tf.equal(32, tf.shape(y)[0])).prefetch(1), epochs=2, verbose=0)
-""",
-            Runs(1),
-            why="the filter lets whole batches pass",
-        ),
-        Good(
-            f"""{MODEL}
-model.compile("sgd", "mse", jit_compile=True)
-{DATA}
 model.fit(dataset.batch(32), steps_per_epoch=70 // 32, validation_data=dataset.batch(32), validation_steps=70 // 32)
 model.evaluate(dataset.batch(32), steps=70 // 32, verbose=0)
 """,

@@ -315,18 +315,6 @@ for i in range(4):
     )
     good = (
         Good(
-            STEP
-            + """
-x = tf.ones([2])
-for i in range(100):
-    step(x, min(i, 0))
-for epoch, part in enumerate([x] * 50):
-    step(part, min(epoch, 0))
-""",
-            Runs(),
-            why="zero in each call, as the loops count from there",
-        ),
-        Good(
             LOGGED_STEP,
             Runs(),
             why="the number is for the log around the step",
