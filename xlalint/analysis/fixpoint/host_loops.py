@@ -16,11 +16,12 @@ from ..domain.values import Function
 from ..files.unit import Location, Unit
 from ..interpreter.contexts import NOT_TRACED, CallPath
 from ..interpreter.frames import LINE_BY_LINE, ROWS, Act, Done, Summary
-from ..interpreter.setup_events import AssignEachStep, LoopOfCalls, LoopOfSteps, SetBetweenSteps
+from ..interpreter.setup_events import AssignEachStep, LoopOfCalls, LoopOfSteps, SetBetweenSteps, SetTrainable
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
 from .call_paths import with_callers
 from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
+from .frozen_between import thawed_between, thawed_by_callback, value_set
 from .reached import Reached, header
 from .set_between import is_between, set_between, set_by_callback
 from .shared_causes import Nest, one_for_each_cause
@@ -36,7 +37,7 @@ _AT_EACH_BATCH: Final = frozenset(("on_batch_begin", "on_batch_end", "on_train_b
 
 def loops_of_steps(
     trails: Mapping[Summary, CallPath | None],
-) -> Iterator[LoopOfSteps | LoopOfCalls | AssignEachStep | SetBetweenSteps]:
+) -> Iterator[LoopOfSteps | LoopOfCalls | AssignEachStep | SetBetweenSteps | SetTrainable]:
     """The loops in these analyses, and what is set between steps."""
     around = Surroundings()
     training = _that_train(trails, around)
@@ -49,6 +50,8 @@ def loops_of_steps(
     leading = with_callers(acting | training.keys(), trails, lambda caller: True)
     acts = _Acts(training, around)
     told = set[cst.CSTNode]()
+    set_so = (done.location for summary in trails for done in summary.done if done.act is Act.FREEZE)
+    frozen = {location for location in set_so if value_set(location) is False}
     loops: list[Nest] = []
     for summary, trail in trails.items():
         if summary.function is not None and _is_at_each_batch(summary.function):
@@ -59,8 +62,14 @@ def loops_of_steps(
             yield from _one_by_one(summary, trail, (), acts.of(summary), told)
         if is_between(summary.function):
             yield from set_by_callback(summary, trail, acts.of(summary))
+            yield from thawed_by_callback(summary, trail, acts.of(summary), frozen)
         if any(done.act is Act.SET for done in summary.done):
             yield from set_between(summary, trail, acts.of(summary))
+        if any(each.done.act is Act.FREEZE for each in acts.of(summary)):
+            for thawed in thawed_between(summary, trail, acts.of(summary), frozen):
+                if thawed.location.node not in told:
+                    told.add(thawed.location.node)
+                    yield thawed
         if summary not in leading or summary.context.kind not in NOT_TRACED or summary.context.pipeline:
             continue
         reached = acts.of(summary)

@@ -33,25 +33,25 @@ from ..domain.values import (
     Value,
 )
 from ..library.class_checks import is_called_tensor
-from ..library.kept_numbers import is_kept
 from ..library.keras_classes import EAGERLY
 from ..library.strategies import BACKEND_VARIABLE, sets_clustering
 from ..program.parameter_uses import asked_for
 from ..program.project import Project
 from ..program.signs import Shows
 from ..record import replace
-from .changed_outside import is_set_anew, with_change, with_global_change
+from .changed_outside import with_change, with_global_change
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import dimension_at
 from .eager_steps import has_run_compiled
 from .events import IterateOver, MutateInLoop
 from .filling import put_behind
 from .fixed_lengths import MAKERS
-from .frames import Act, Frame
+from .frames import Frame
 from .host_reads import note_read
 from .in_range import is_put_in_range
 from .interface import Handlers, Models, Options
 from .kept import Keeping
+from .kept_settings import note_setting
 from .replicas import perhaps_parted
 from .same_conditions import forget_sides
 from .setup_events import RunEagerly
@@ -161,10 +161,7 @@ class Assignments(Keeping):
                     value = with_change(frame, statement, target, given, of_itself=own, decided_by=parts)
                     if value is not given:
                         self.writes.restated.update(one.cls for one in options(held) if isinstance(one, Instance))
-                    if is_set_anew(frame, statement, target, given):
-                        keras = self.keras_version(frame.module)
-                        if any(is_kept(one, name, keras) for one in options(held)):
-                            self.note_done(frame, Act.SET, target)
+                    note_setting(self, frame, statement, target, held, given)
                 self.set_attribute(frame, held, name, value, statement or target)
                 forget_sides(frame, name)
                 if name == "run_eagerly" and value == Static(True):

@@ -195,6 +195,7 @@ class Act(StrEnum):
     READ = "read"  # the value of a tensor, on the host
     ASSIGN = "assign"  # to a variable
     SET = "set"  # a number of an object of Keras's, which compiled code keeps
+    FREEZE = "freeze"  # it sets whether the weights of an object of Keras's are trained
     STEP = "step"  # of training: it records for gradients, or calls what is compiled and does
     OPTIMIZE = "optimize"  # an optimizer takes a step
     FIT = "fit"  # Keras trains

@@ -108,6 +108,15 @@ class SetBetweenSteps(Setup):
     loop: Location | None
 
 
+class SetTrainable(Setup):
+    """Host code sets whether weights are trained after a step was traced, which keeps what it trains; place: what is
+    set. `trained`: where steps ran before, and run again; None: Keras calls a callback between two epochs. `by_keras`:
+    it is Keras that trains."""
+
+    trained: Location | None
+    by_keras: bool
+
+
 class LoopOfCalls(Setup):
     """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`, at `calls`; place: as
     above. `trains`: Keras is also passed what it predicted; `open`: nobody knows how often it runs (`while`); `unsure`:

@@ -1,0 +1,52 @@
+"""What host code sets of Keras's objects that compiled code keeps: numbers of theirs, and which weights are trained."""
+
+from __future__ import annotations
+
+from ...syntax import nodes as cst
+from ..domain.kinds import options
+from ..domain.values import ApiObject, Instance, ModuleValue, Unknown, Value
+from ..library.api import kind_of
+from ..library.kept_numbers import is_kept
+from .changed_outside import is_set_anew
+from .contexts import NOT_TRACED
+from .frames import Act, Frame
+from .interface import Interpreter
+
+_TRAINABLE = "trainable"
+
+
+def note_setting(
+    interpreter: Interpreter,
+    frame: Frame,
+    statement: cst.CSTNode,
+    target: cst.Attribute,
+    held: Value,
+    value: Value,
+) -> None:
+    """Remember that an attribute of an object, `held`, is assigned a value."""
+    name = target.attr.value
+    if name == _TRAINABLE:
+        _note_trainable(interpreter, frame, target, held)
+    elif is_set_anew(frame, statement, target, value):
+        keras = interpreter.keras_version(frame.module)
+        if any(is_kept(one, name, keras) for one in options(held)):
+            interpreter.note_done(frame, Act.SET, target)
+
+
+def _note_trainable(interpreter: Interpreter, frame: Frame, target: cst.Attribute, held: Value) -> None:
+    """On JAX, Keras raises an error itself where a step has other weights to train than its optimizer."""
+    if frame.context.kind not in NOT_TRACED or interpreter.project.files.jax:
+        return
+    if any(map(_may_be_trained, options(held))):
+        interpreter.note_done(frame, Act.FREEZE, target)
+
+
+def _may_be_trained(value: Value) -> bool:
+    """Whether a value is a model or a layer of Keras's, or may be: of those that a model holds, few are known."""
+    match value:
+        case ApiObject(api=api):
+            return kind_of(api) in ("layer", "model")
+        case Instance(cls):
+            return any(map(cls.is_keras, ("layer", "model")))
+        case _:
+            return isinstance(value, Unknown) and not isinstance(value, ModuleValue)
