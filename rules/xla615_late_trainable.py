@@ -313,9 +313,7 @@ model.fit(x, y, verbose=0)
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, SetTrainable)
         place = brief(event.location.node)
-        again = (
-            "call `model.compile(..)` after it" if event.by_keras else "make a new step after it: `tf.function(..)`"
-        )
+        again = "call `model.compile(..)` after it" if event.by_keras else "make a new step after it: `tf.function(..)`"
         yield Draft(
             f"`{place}` is set between compiled steps, which go on with the weights that they were traced to train",
             Effect.DIVERGES,

@@ -7,19 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..files.unit import Location, Unit
+from ..files.unit import Location
 from ..interpreter.changed_outside import is_newer
 from ..interpreter.contexts import CallPath
-from ..interpreter.frames import LINE_BY_LINE, Act, Summary
+from ..interpreter.frames import Act, Summary
 from ..interpreter.setup_events import SetTrainable, SetupCall
 from ..program.definitions import all_methods
-from .made_of import made_of, parts_of, path_of, paths_in
+from .made_of import made_of, parts_of, path_of
 from .reached import Reached
-from .surroundings import Around, Surroundings
+from .steps_in_order import are_apart, code_around, common_loop, decides_when, led_to, paths_of, place_of, runs_of
 
-_TRAINS: Final = (Act.FIT, Act.STEP)
 _TRACES_AGAIN: Final = frozenset(("compile", "function", "make_train_function", "train_function"))
-_MOST: Final = 200  # functions that a call leads to
 
 
 def thawed_by_callback(
@@ -27,13 +25,13 @@ def thawed_by_callback(
 ) -> Iterator[SetTrainable]:
     """What a method sets that Keras calls between epochs, or batches, where a condition says when. `frozen`: where the
     program freezes weights."""
-    if any(map(_traces_again, [summary, *_led_to(summary)])):
+    if any(map(_traces_again, [summary, *led_to(summary)])):
         return
     names = set(summary.given) - {"self", "logs"}
     for each in reached:
         value = value_set(each.done.location) if each.done.act is Act.FREEZE else None
         changes = value is False or (value and frozen)
-        if changes and any(_decides_when(around, names) for around in each.around):
+        if changes and any(decides_when(around, names) for around in each.around):
             yield SetTrainable(each.done.location, summary.context, trail, False, 0, None, True)
 
 
@@ -42,8 +40,8 @@ def thawed_between(
 ) -> Iterator[SetTrainable]:
     """What a function sets, or what it calls for that, between steps of training that it has run. `frozen`: where the
     program freezes weights."""
-    sets = sorted((each for each in reached if each.done.act is Act.FREEZE), key=_place)
-    runs = sorted(_runs(summary, reached), key=_place)
+    sets = sorted((each for each in reached if each.done.act is Act.FREEZE), key=place_of)
+    runs = sorted(runs_of(summary, reached), key=place_of)
     told = set[Location]()
     for each in sets:
         value = value_set(each.done.location)
@@ -65,10 +63,10 @@ def _first_of(
             continue
         if _is_set_in_loop(summary, setting, run, subject) and _changes(setting, sets, setting, setting, frozen):
             return run
-        later = (each for each in runs if _place(run) < _place(setting) < _place(each))
+        later = (each for each in runs if place_of(run) < place_of(setting) < place_of(each))
         for again in later:
             if (
-                not _are_apart(run, setting, again)
+                not are_apart(run, setting, again)
                 and _changes(setting, sets, run, again, frozen)
                 and subject == _subject(summary, again, setting)
                 and not _traced_between(summary, run, again, subject)
@@ -79,63 +77,11 @@ def _first_of(
 
 def _is_set_in_loop(summary: Summary, setting: Reached, run: Reached, subject: str) -> bool:
     """Whether some iterations of a loop set something, and all of them run a step that is older than the loop."""
-    loop = _common_loop(setting, run)
+    loop = common_loop(setting, run)
     if loop is None or _renews(summary, loop.node, subject, run):
         return False
     bound = {name for target in cst.targets_in(loop.node) for name in cst.names_in(target)}
-    return any(_decides_when(around, bound) for around in setting.around[setting.around.index(loop) + 1 :])
-
-
-def _runs(summary: Summary, reached: Sequence[Reached]) -> Iterator[Reached]:
-    """The runs of compiled steps, also by several calls of one function."""
-    called: dict[Location, Summary] = {}
-    for location, callee in summary.calls:
-        called.setdefault(location, callee)
-    around = Surroundings()
-    for each in filter(_is_compiled, reached):
-        yield each
-        by = called.get(each.at)
-        for location, other in called.items() if by is not None and each.at != each.done.location else ():
-            if location != each.at and by is not None and other.function is by.function:
-                outer = around.of(location)
-                yield Reached(each.done, (*outer, *each.around[each.own :]), len(outer), location, each.by)
-
-
-def _is_compiled(each: Reached) -> bool:
-    return each.done.act in _TRAINS and each.done.reader != LINE_BY_LINE
-
-
-def _place(each: Reached) -> tuple[int, int]:
-    return each.at.span[:2]
-
-
-def _common_loop(one: Reached, other: Reached) -> Around | None:
-    """The innermost loop around both."""
-    shared = [first for first, second in zip(one.around, other.around, strict=False) if first == second]
-    return next(
-        (around for around in reversed(shared) if around.is_loop and isinstance(around.node, cst.For | cst.While)), None
-    )
-
-
-def _are_apart(*acts: Reached) -> bool:
-    """Whether two of these are on two sides of a condition."""
-    sides: dict[int, str] = {}
-    for act in acts:
-        for around in act.around[: act.own]:
-            if sides.setdefault(id(around.node), around.side) != around.side:
-                return True
-    return False
-
-
-def _decides_when(around: Around, names: set[str]) -> bool:
-    """Whether a condition is about one of these names, and not about the first time."""
-    match around.node:
-        case cst.If(test=cst.Comparison(comparisons=[cst.ComparisonTarget(cst.Equal(), cst.Integer("0"))])):
-            return False
-        case cst.If(test=test):
-            return not names.isdisjoint(cst.names_within(test))
-        case _:
-            return False
+    return any(decides_when(around, bound) for around in setting.around[setting.around.index(loop) + 1 :])
 
 
 # -- whether it is another value --------------------------------------------------------------------------------------
@@ -146,12 +92,12 @@ def _changes(setting: Reached, sets: Sequence[Reached], run: Reached, again: Rea
     makes is trained; `frozen`: unless other code freezes it."""
     owner, value = path_of(setting.done.location.node), value_set(setting.done.location)
     same = [each for each in sets if each is not setting and path_of(each.done.location.node) == owner]
-    if any(_place(setting) < _place(each) < _place(again) for each in same):
+    if any(place_of(setting) < place_of(each) < place_of(again) for each in same):
         return False  # that one decides
-    earlier = [each for each in same if _place(each) <= _place(run)]
+    earlier = [each for each in same if place_of(each) <= place_of(run)]
     if earlier:
         return value_set(earlier[-1].done.location) != value
-    held = (value_set(each.done.location) for each in sets if _place(each) <= _place(run))
+    held = (value_set(each.done.location) for each in sets if place_of(each) <= place_of(run))
     return not value or frozen or any(one is False for one in held)
 
 
@@ -173,7 +119,7 @@ def _subject(summary: Summary, run: Reached, setting: Reached) -> str | None:
     """The model, as it is written where a step is run, that something is set of: its own, of a layer of it, or of what
     it was made of."""
     owners = set(_owners(setting))
-    for path in _paths_of(summary, run):
+    for path in paths_of(summary, run):
         if any(_is_part(owner, path) for owner in owners):
             return path
         made = made_of(_blocks(summary, run, path), path)
@@ -192,17 +138,7 @@ def _blocks(summary: Summary, run: Reached, path: str) -> Iterator[cst.CSTNode]:
     if path.startswith("self.") and function is not None and function.owner is not None:
         yield from (method.node for method in all_methods(function.owner))
     else:
-        yield from (block for _, block in _code_around(run))
-
-
-def _code_around(run: Reached) -> list[tuple[Unit, cst.CSTNode]]:
-    """The function around a call, or the code of the module, which is in several stretches."""
-    unit = run.at.unit
-    around = unit.function_around(run.at.node)
-    if around is not None:
-        return [(unit, around)]
-    stretches = (unit.file.unit(stretch) for stretch in unit.file.outline.code)
-    return [(stretch, stretch.tree) for stretch in stretches]
+        yield from (block for _, block in code_around(run))
 
 
 def _owners(setting: Reached) -> Iterator[str]:
@@ -226,42 +162,19 @@ def _owners(setting: Reached) -> Iterator[str]:
         yield path
 
 
-def _paths_of(summary: Summary, run: Reached) -> Iterator[str]:
-    """What a step may train: the object whose method is called, what it is passed, and what it reads of outside."""
-    node = run.at.node
-    if not isinstance(node, cst.Call):
-        return
-    receiver = path_of(node.func.value) if isinstance(node.func, cst.Attribute) else ""
-    if receiver:
-        yield receiver
-    if run.at == run.done.location and run.done.act is Act.FIT:
-        return
-    yield from (path for argument in node.args if (path := path_of(argument.value)))
-    called = {callee for location, callee in summary.calls if location == run.at}
-    for callee in [*called, *(one for each in called for one in _led_to(each))]:
-        if callee.function is not None:
-            for path in paths_in(callee.function.node.body):
-                names = path.split(".")
-                if names[0] == "self" and receiver:
-                    names[0] = receiver
-                yield from (
-                    ".".join(names[:length]) for length in range(1, len(names) + 1) if names[:length] != ["self"]
-                )
-
-
 # -- what is traced again ---------------------------------------------------------------------------------------------
 
 
 def _traced_between(summary: Summary, run: Reached, again: Reached, subject: str) -> bool:
     """Whether the model is compiled, or made, anew between two runs of a step, or the step is."""
-    first, last = _place(run), _place(again)
+    first, last = place_of(run), place_of(again)
     if any(first < location.span[:2] <= last for location in _tracing(summary)):
         return True
     return any(
         isinstance(node, cst.Assign | cst.Call)
         and first < unit.span(node)[:2] < last
         and _touches(summary, node, subject, run)
-        for unit, block in _code_around(run)
+        for unit, block in code_around(run)
         for node in cst.within(block)
     )
 
@@ -300,7 +213,7 @@ def _tracing(summary: Summary) -> Iterator[Location]:
     """Where a function, or what it calls, compiles a model."""
     yield from (event.location for event in summary.events if _compiles(event))
     for location, callee in summary.calls:
-        if any(map(_traces_again, [callee, *_led_to(callee)])):
+        if any(map(_traces_again, [callee, *led_to(callee)])):
             yield location
 
 
@@ -310,15 +223,3 @@ def _traces_again(summary: Summary) -> bool:
 
 def _compiles(event: object) -> bool:
     return isinstance(event, SetupCall) and event.api.rpartition(".")[2] == "compile"
-
-
-def _led_to(summary: Summary) -> list[Summary]:
-    """What an analysis leads to."""
-    found: dict[Summary, None] = {}
-    pending = [summary]
-    while pending and len(found) < _MOST:
-        for _, callee in pending.pop().calls:
-            if callee not in found:
-                found[callee] = None
-                pending.append(callee)
-    return list(found)

@@ -16,13 +16,21 @@ from ..domain.values import Function
 from ..files.unit import Location, Unit
 from ..interpreter.contexts import NOT_TRACED, CallPath
 from ..interpreter.frames import LINE_BY_LINE, ROWS, Act, Done, Summary
-from ..interpreter.setup_events import AssignEachStep, LoopOfCalls, LoopOfSteps, SetBetweenSteps, SetTrainable
+from ..interpreter.setup_events import (
+    AssignEachStep,
+    LoopOfCalls,
+    LoopOfSteps,
+    RenewBetweenSteps,
+    SetBetweenSteps,
+    SetTrainable,
+)
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
 from .call_paths import with_callers
 from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
 from .frozen_between import thawed_between, thawed_by_callback, value_set
 from .reached import Reached, header
+from .renewed_between import renewed_between
 from .set_between import is_between, set_between, set_by_callback
 from .shared_causes import Nest, one_for_each_cause
 from .surroundings import LOOPS, Around, Surroundings, with_steady
@@ -37,7 +45,7 @@ _AT_EACH_BATCH: Final = frozenset(("on_batch_begin", "on_batch_end", "on_train_b
 
 def loops_of_steps(
     trails: Mapping[Summary, CallPath | None],
-) -> Iterator[LoopOfSteps | LoopOfCalls | AssignEachStep | SetBetweenSteps | SetTrainable]:
+) -> Iterator[LoopOfSteps | LoopOfCalls | AssignEachStep | SetBetweenSteps | SetTrainable | RenewBetweenSteps]:
     """The loops in these analyses, and what is set between steps."""
     around = Surroundings()
     training = _that_train(trails, around)
@@ -70,6 +78,11 @@ def loops_of_steps(
                 if thawed.location.node not in told:
                     told.add(thawed.location.node)
                     yield thawed
+        if any(each.done.act is Act.RENEW for each in acts.of(summary)):
+            for renewed in renewed_between(summary, trail, acts.of(summary)):
+                if renewed.location.node not in told:
+                    told.add(renewed.location.node)
+                    yield renewed
         if summary not in leading or summary.context.kind not in NOT_TRACED or summary.context.pipeline:
             continue
         reached = acts.of(summary)

@@ -51,7 +51,7 @@ from .host_reads import note_read
 from .in_range import is_put_in_range
 from .interface import Handlers, Models, Options
 from .kept import Keeping
-from .kept_settings import note_setting
+from .kept_settings import note_renewed, note_setting
 from .replicas import perhaps_parted
 from .same_conditions import forget_sides
 from .setup_events import RunEagerly
@@ -143,6 +143,7 @@ class Assignments(Keeping):
                     if value is not given:
                         self.writes.restated.add(frame.module)
                 self.bind(frame, name, value)
+                note_renewed(self, frame, statement, target, value)
                 if isinstance(statement, cst.Assign | cst.AnnAssign) and _is_created(statement.value):
                     frame.passed -= {name}
                     if frame.outer_names:
@@ -162,6 +163,7 @@ class Assignments(Keeping):
                     if value is not given:
                         self.writes.restated.update(one.cls for one in options(held) if isinstance(one, Instance))
                     note_setting(self, frame, statement, target, held, given)
+                    note_renewed(self, frame, statement, target, given)
                 self.set_attribute(frame, held, name, value, statement or target)
                 forget_sides(frame, name)
                 if name == "run_eagerly" and value == Static(True):

@@ -196,6 +196,7 @@ class Act(StrEnum):
     ASSIGN = "assign"  # to a variable
     SET = "set"  # a number of an object of Keras's, which compiled code keeps
     FREEZE = "freeze"  # it sets whether the weights of an object of Keras's are trained
+    RENEW = "renew"  # it gives a name or an attribute a new model or optimizer of Keras's
     STEP = "step"  # of training: it records for gradients, or calls what is compiled and does
     OPTIMIZE = "optimize"  # an optimizer takes a step
     FIT = "fit"  # Keras trains

@@ -1,4 +1,5 @@
-"""What host code sets of Keras's objects that compiled code keeps: numbers of theirs, and which weights are trained."""
+"""What host code sets of Keras's objects that compiled code keeps: numbers of theirs, which weights are
+trained, and the objects themselves."""
 
 from __future__ import annotations
 
@@ -50,3 +51,31 @@ def _may_be_trained(value: Value) -> bool:
             return any(map(cls.is_keras, ("layer", "model")))
         case _:
             return isinstance(value, Unknown) and not isinstance(value, ModuleValue)
+
+
+def note_renewed(
+    interpreter: Interpreter,
+    frame: Frame,
+    statement: cst.CSTNode | None,
+    target: cst.Name | cst.Attribute,
+    value: Value,
+) -> None:
+    """Remember that a name or an attribute is assigned a model or an optimizer that a call makes, and not of what it
+    was. How JAX holds them has not been measured."""
+    if not (isinstance(statement, cst.Assign) and isinstance(statement.value, cst.Call)):
+        return
+    if frame.context.kind not in NOT_TRACED or interpreter.project.files.jax:
+        return
+    of_itself = any(part.deep_equals(target) for part in cst.within(statement.value))
+    if not of_itself and any(map(_is_of_training, options(value))):
+        interpreter.note_done(frame, Act.RENEW, target)
+
+
+def _is_of_training(value: Value) -> bool:
+    match value:
+        case ApiObject(api=api, method=None):
+            return kind_of(api) in ("model", "optimizer")
+        case Instance(cls):
+            return cls.is_keras("model")
+        case _:
+            return False

@@ -117,6 +117,15 @@ class SetTrainable(Setup):
     by_keras: bool
 
 
+class RenewBetweenSteps(Setup):
+    """Host code gives a name or an attribute a new model or optimizer, which a compiled step reads that was traced with
+    the one before; place: what is assigned to. `trained`: where the step runs; `of_keras`: it is the optimizer of a
+    model that Keras trains."""
+
+    trained: Location
+    of_keras: bool
+
+
 class LoopOfCalls(Setup):
     """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`, at `calls`; place: as
     above. `trains`: Keras is also passed what it predicted; `open`: nobody knows how often it runs (`while`); `unsure`:
