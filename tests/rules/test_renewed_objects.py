@@ -349,6 +349,91 @@ one(x)
 second = build()
 two(x)
 """,
+    "an object with steps of its own": f"""{HEAD}class Model:
+    def __init__(self):
+        self.inner = build()
+        self.optimizer = keras.optimizers.SGD(0.1)
+
+    @tf.function
+    def step(self, x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self.inner(x) - y) ** 2)
+        v = self.inner.trainable_variables
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, v), v))
+
+    def fit(self, x, y):
+        for _ in range(10):
+            self.step(x, y)
+
+model = Model()
+model.fit(x, y)
+model = Model()
+model.fit(x, y)
+""",
+    "a model with steps of its own": f"""{HEAD}class Model(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = build()
+        self.optimizer = keras.optimizers.SGD(0.1)
+
+    @tf.function
+    def step(self, x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self.inner(x) - y) ** 2)
+        v = self.inner.trainable_variables
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, v), v))
+
+    def fit(self, x, y):
+        for _ in range(10):
+            self.step(x, y)
+
+model = Model()
+model.fit(x, y)
+model = Model()
+model.fit(x, y)
+""",
+    "a step that each call makes": f"""{HEAD}class Trainer:
+    def __init__(self):
+        self.model = build()
+        self.optimizer = keras.optimizers.SGD(0.1)
+
+    def fit(self, x, y):
+        @tf.function
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((self.model(x) - y) ** 2)
+            v = self.model.trainable_variables
+            self.optimizer.apply_gradients(zip(tape.gradient(loss, v), v))
+
+        for _ in range(10):
+            step(x, y)
+
+trainer = Trainer()
+trainer.fit(x, y)
+trainer.model = build()
+trainer.fit(x, y)
+""",
+    "a step of what is new": f"""{HEAD}class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(1)
+
+    @tf.function
+    def step(self, x, y):
+        return tf.reduce_mean((self.dense(x) - y) ** 2)
+
+class Trainer:
+    def __init__(self):
+        self.model = Net()
+
+    def run(self, x, y):
+        return self.model.step(x, y)
+
+trainer = Trainer()
+for fold in range(5):
+    trainer.run(x, y)
+    trainer.model = Net()
+""",
 }
 
 

@@ -13,7 +13,17 @@ from ..interpreter.frames import Act, Summary
 from ..interpreter.setup_events import RenewBetweenSteps
 from .made_of import path_of
 from .reached import Reached
-from .steps_in_order import TRAINS, are_apart, code_around, common_loop, decides_when, place_of, read_by, runs_of
+from .steps_in_order import (
+    TRAINS,
+    are_apart,
+    called_by,
+    code_around,
+    common_loop,
+    decides_when,
+    place_of,
+    read_by,
+    runs_of,
+)
 
 _OPTIMIZER = ".optimizer"
 
@@ -65,6 +75,7 @@ def _run_around(summary: Summary, renewal: Reached, path: str, runs: Sequence[Re
                 if (
                     place_of(renewal) < place_of(again)
                     and _step_of(run) == _step_of(again)
+                    and called_by(summary, run) == called_by(summary, again)
                     and not are_apart(run, renewal, again)
                     and not _made_between(run, again, path)
                 ):

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.values import Function
 from ..files.unit import Location, Unit
+from ..interpreter.fixed_lengths import MAKERS
 from ..interpreter.frames import LINE_BY_LINE, Act, Summary
 from .made_of import path_of, paths_in
 from .reached import Reached
@@ -116,16 +118,39 @@ def read_by(summary: Summary, run: Reached) -> set[str]:
     receiver = path_of(node.func.value) if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
     found = set[str]()
     called = {callee for location, callee in summary.calls if location == run.at}
+    owners = {callee.function.owner for callee in called if callee.function is not None}
     for callee in {*called, *(one for each in called for one in led_to(each))}:
         function = callee.function
-        if function is None or not callee.context.becomes_graph:
+        if function is None or not callee.context.becomes_graph or not _stays(summary, callee):
             continue
         own = {*callee.given, *(name for target in cst.targets_in(function.node) for name in cst.names_in(target))}
         for path in paths_in(function.node.body):
             names = path.split(".")
-            if names[0] == "self" and receiver and function.owner is not None:
+            if names[0] == "self" and receiver and function.owner in owners:
                 names[0] = receiver
             elif names[0] in own:
                 continue
             found |= {".".join(names[:length]) for length in range(1, len(names) + 1)}
-    return found
+    # A new object has methods of its own, which are traced for it.
+    return {path for path in found if receiver != path and not receiver.startswith(f"{path}.")}
+
+
+def _stays(summary: Summary, callee: Summary) -> bool:
+    """Whether a compiled function is there before the call that leads to it: no function on the way makes it."""
+    here = None if summary.function is None else summary.function.node
+    function, places = callee.function, [callee.traced_apart] if callee.traced_apart is not None else []
+    if function is not None:
+        places.append(Location(function.unit, function.node))
+    makers = (_maker_of(place) for place in places)
+    own = (None, here, None if function is None else function.node)
+    return all(maker in own or (isinstance(maker, cst.FunctionDef) and maker.name.value in MAKERS) for maker in makers)
+
+
+def _maker_of(place: Location) -> cst.CSTNode | None:
+    """The function around a place."""
+    return next((around for around in place.unit.around(place.node) if isinstance(around, cst.FunctionDef)), None)
+
+
+def called_by(summary: Summary, run: Reached) -> set[Function | None]:
+    """The functions that a call runs."""
+    return {callee.function for location, callee in summary.calls if location == run.at}
