@@ -133,6 +133,8 @@ _METHODS: Final[Mapping[str, frozenset[str]]] = {
             "distribute_datasets_from_function",
             "experimental_distribute_dataset",
             "experimental_run_v2",
+            "gather",
+            "reduce",
             "run",
             "scope",
         )

@@ -208,7 +208,8 @@ def _enter_scope(
 def _merge_call(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
-    """`context.merge_call(fn, args, kwargs)`: `fn` is called with the strategy, and with what it is passed here."""
+    """`context.merge_call(fn, args, kwargs)`: `fn` is called with the strategy, and with what it is passed here, around
+    the replicas."""
     given, named = arguments.get(1, "args"), arguments.get(2, "kwargs")
     passed = given.items if isinstance(given, Sequence) and given.items is not None else ()
     keywords = (
@@ -216,8 +217,14 @@ def _merge_call(
     )
     merged = [mapped(value, _merged) for value in passed]
     call = Arguments([ApiObject("tf.distribute.Strategy"), *merged], keywords)
-    function = arguments.get(0, "merge_fn")
-    return None if function is None else interpreter.call(frame, function, call, node)
+    function, inside = arguments.get(0, "merge_fn"), frame.context
+    if function is None:
+        return None
+    if inside.scope is not None:
+        frame.context = replace(inside, scope=replace(inside.scope, replica=False))
+    result = interpreter.call(frame, function, call, node)
+    frame.context = inside
+    return result
 
 
 def _all_reduce(
@@ -254,6 +261,8 @@ def _reduce(
     value = arguments.get(1, "value")
     if value is None or not is_strategy(owner):
         return None
+    if isinstance(owner, ApiObject):
+        interpreter.report_call(frame, f"{owner.api}.reduce", {"value": value}, {}, UNKNOWN, node, owner)
     kept = arguments.get(2, "axis") == NONE
     return mapped(value, lambda leaf: _reduced(leaf, kept))
 

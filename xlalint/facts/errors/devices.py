@@ -68,6 +68,15 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(
+            r"Method requires being in cross-replica context"
+            r"|tf\.distribute\.Strategy\.gather method requires cross-replica context"
+        ),
+        "What `strategy.run` runs on each replica calls a method of the strategy, `reduce`, `gather`, `run` or `scope`,"
+        " that only the code around the replicas may call.",
+        (candidate("XLA533", "the call stands in the step of a strategy, or in a function that the step calls"),),
+    ),
+    Pattern(
+        wording(
             r"Mixing different tf\.distribute\.Strategy objects|was not created in the distribution strategy scope of"
             r"|was created inside (?:of )?a different distribution strategy scope"
             r"|Trying to create optimizer slot variable under the scope for tf\.distribute\.Strategy"
