@@ -37,8 +37,7 @@ If every example counts, pad the last batch: with the weight 0 in an evaluation,
 
 ## Not flagged
 - A number of elements that fills all batches, or else the program stops (`assert n % size == 0`); elements that repeat
-  forever before they are batched; `take` of some batches.
-- Batches that a filter keeps by their size: `filter(lambda x: tf.shape(x)[0] == 32)`.
+  forever before they are batched; `take` of some batches; batches that a filter keeps by their size.
 - Batches of a dataset that `steps`, `validation_steps`, or `steps_per_epoch` in one epoch limits, unless rounded up.
 - Datasets that only eager code uses.
 

@@ -328,15 +328,14 @@ def _drops_remainder(step: Step) -> bool:
 def _in_padded_batches(step: Step) -> ApiObject:
     """`padded_batch`: what has no fixed shape is padded to the longest of its batch."""
     shapes = step.get("padded_shapes")
-    known = False if shapes in (None, NONE) else fixed_shapes(shapes) if shapes is not None else None
+    known = False if shapes in (None, NONE) else fixed_shapes(shapes)
     batched = _in_batches(step)
+    payload = batched.payload or Structure()
     if known is not False:  # these are the shapes then, of elements that declare none as well
-        return replace(batched, payload=filtered(batched.payload or Structure(), lambda one: one.kind != "generator"))
-    if step.facts.uniform:
-        return batched
-    return replace(
-        batched, payload=varied(batched.payload or Structure(), (Variation("padded batch", step.location, axis=1),))
-    )
+        payload = filtered(payload, lambda variation: variation.kind != "generator")
+    elif not step.facts.uniform:
+        payload = varied(payload, (Variation("padded batch", step.location, axis=1),))
+    return replace(batched, payload=payload)
 
 
 def _in_buckets(step: Step) -> ApiObject:
@@ -345,18 +344,12 @@ def _in_buckets(step: Step) -> ApiObject:
     buckets = length_of_sliced(boundaries)
     shapes = buckets if isinstance(buckets, int) else None
     kept = filtered(step.element, lambda variation: variation.kind not in UNEVEN)
-    batched = step.dataset(_shifted(kept, 1), count=None, batch=0, uniform=False)
+    payload = _shifted(kept, 1)
     if not (step.facts.endless or _drops_remainder(step)):
-        detail = "each bucket"
-        batched = replace(
-            batched,
-            payload=varied(batched.payload or Structure(), (Variation("last batch", step.location, 0, None, detail),)),
-        )
+        payload = varied(payload, (Variation("last batch", step.location, 0, None, "each bucket"),))
     if step.get("pad_to_bucket_boundary") in (None, Static(False)):
-        batched = replace(
-            batched, payload=varied(batched.payload or Structure(), (Variation("bucket", step.location, 1, shapes),))
-        )
-    return batched
+        payload = varied(payload, (Variation("bucket", step.location, 1, shapes),))
+    return step.dataset(payload, count=None, batch=0, uniform=False)
 
 
 def _out_of_batches(step: Step) -> ApiObject:
