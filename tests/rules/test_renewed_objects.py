@@ -434,6 +434,13 @@ for fold in range(5):
     trainer.run(x, y)
     trainer.model = Net()
 """,
+    "a step that is defined again": f"""{HEAD}model = build()
+optimizer = keras.optimizers.SGD(0.1)
+{STEP}step(x, y)
+model = build()
+optimizer = keras.optimizers.SGD(0.1)
+{STEP}step(x, y)
+""",
 }
 
 

@@ -15,7 +15,17 @@ from ..interpreter.setup_events import SetTrainable, SetupCall
 from ..program.definitions import all_methods
 from .made_of import made_of, parts_of, path_of
 from .reached import Reached
-from .steps_in_order import are_apart, code_around, common_loop, decides_when, led_to, paths_of, place_of, runs_of
+from .steps_in_order import (
+    are_apart,
+    code_around,
+    common_loop,
+    decides_when,
+    defined_between,
+    led_to,
+    paths_of,
+    place_of,
+    runs_of,
+)
 
 _TRACES_AGAIN: Final = frozenset(("compile", "function", "make_train_function", "train_function"))
 
@@ -70,6 +80,7 @@ def _first_of(
                 and _changes(setting, sets, run, again, frozen)
                 and subject == _subject(summary, again, setting)
                 and not _traced_between(summary, run, again, subject)
+                and not defined_between(run, again)
             ):
                 return run
     return None

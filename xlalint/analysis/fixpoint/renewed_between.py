@@ -20,6 +20,7 @@ from .steps_in_order import (
     code_around,
     common_loop,
     decides_when,
+    defined_between,
     place_of,
     read_by,
     runs_of,
@@ -76,6 +77,7 @@ def _run_around(summary: Summary, renewal: Reached, path: str, runs: Sequence[Re
                     place_of(renewal) < place_of(again)
                     and _step_of(run) == _step_of(again)
                     and called_by(summary, run) == called_by(summary, again)
+                    and not defined_between(run, again)
                     and not are_apart(run, renewal, again)
                     and not _made_between(run, again, path)
                 ):

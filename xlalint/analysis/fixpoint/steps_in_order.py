@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from ...sources.outline import FunctionOutline
 from ...syntax import nodes as cst
 from ..domain.values import Function
 from ..files.unit import Location, Unit
@@ -154,3 +155,11 @@ def _maker_of(place: Location) -> cst.CSTNode | None:
 def called_by(summary: Summary, run: Reached) -> set[Function | None]:
     """The functions that a call runs."""
     return {callee.function for location, callee in summary.calls if location == run.at}
+
+
+def defined_between(run: Reached, again: Reached) -> bool:
+    """Whether the module defines what is called once more between two calls, as the cells of a notebook do."""
+    unit, first, last = run.at.unit, run.at.line, again.at.line
+    name = path_of(run.at.node.func).partition(".")[0] if isinstance(run.at.node, cst.Call) else ""
+    bindings = unit.file.outline.bindings.get(name, ())
+    return any(isinstance(each, FunctionOutline) and first < each.stretch.first <= last for each in bindings)
