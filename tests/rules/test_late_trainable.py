@@ -245,6 +245,22 @@ for fold in range(5):
 """,
 }
 SILENT = {
+    "for another optimizer": f"""{HEAD}
+model = keras.Sequential([keras.Input((3,)), layers.Dense(4), layers.Dense(1)])
+first, second = keras.optimizers.SGD(), keras.optimizers.SGD(1e-3)
+
+@tf.function
+def step(opt, x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    g = tape.gradient(loss, model.trainable_variables)
+    opt.apply_gradients(zip(g, model.trainable_variables))
+
+model.layers[0].trainable = False
+step(first, x, y)
+model.layers[0].trainable = True
+step(second, x, y)
+""",
     "compiled again": f"""{HEAD}{BASE}
 model = keras.Sequential()
 model.add(base)

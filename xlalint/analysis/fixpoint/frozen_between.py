@@ -22,6 +22,7 @@ from .steps_in_order import (
     decides_when,
     defined_between,
     led_to,
+    passes_others,
     paths_of,
     place_of,
     runs_of,
@@ -81,6 +82,7 @@ def _first_of(
                 and subject == _subject(summary, again, setting)
                 and not _traced_between(summary, run, again, subject)
                 and not defined_between(run, again)
+                and not passes_others(run, again)
             ):
                 return run
     return None

@@ -157,6 +157,23 @@ def called_by(summary: Summary, run: Reached) -> set[Function | None]:
     return {callee.function for location, callee in summary.calls if location == run.at}
 
 
+def passes_others(run: Reached, again: Reached) -> bool:
+    """Whether a call is passed another object than an earlier one in the same place, as another optimizer, for which it
+    is traced again; not of what the loops around them go through."""
+    first, second = (dict(_objects(each)) for each in (run, again))
+    return any(second.get(place, path) != path for place, path in first.items())
+
+
+def _objects(run: Reached) -> Iterator[tuple[int | str, str]]:
+    """What a call is passed by name, by the place or the name of the parameter."""
+    loops = (around.node for around in run.around[: run.own] if isinstance(around.node, cst.For))
+    elements = {name for loop in loops for name in cst.names_in(loop.target)}
+    for place, argument in enumerate(run.at.node.args if isinstance(run.at.node, cst.Call) else ()):
+        path = path_of(argument.value)
+        if path and path.partition(".")[0] not in elements:
+            yield (place if argument.keyword is None else argument.keyword.value), path
+
+
 def defined_between(run: Reached, again: Reached) -> bool:
     """Whether the module defines what is called once more between two calls, as the cells of a notebook do."""
     unit, first, last = run.at.unit, run.at.line, again.at.line
