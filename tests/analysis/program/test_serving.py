@@ -26,6 +26,16 @@ def made():
 class Layer(tf.keras.layers.Layer):
     pass
 """,
+    "late.py": """\
+def made():
+    import tensorflow as tf
+
+    return tf.keras.layers.Dense(1)
+
+
+def plain():
+    return 3
+""",
     "between.py": "from layers import LIMIT, Layer, made\nimport layers\n\nOWN = made()\n",
 }
 
@@ -41,6 +51,9 @@ class Layer(tf.keras.layers.Layer):
         ("from layers import LIMIT", False),
         ("from between import LIMIT", False),
         ("from between import OWN", False),
+        ("import late", True),
+        ("from late import made", True),
+        ("from late import plain", False),
     ],
 )
 def test_what_a_file_imports(statement: str, serves: bool, tmp_path: Path) -> None:

@@ -270,12 +270,18 @@ class ProjectModule:
 
 
 def _is_for_tensorflow(value: Value | None) -> bool:
-    """Whether what an import brings is written in a file of the project that imports TensorFlow at its top, or of a
-    library that makes batches for it."""
-    home = _home_of(value)
-    if home is not None:
-        return home.file.concerns_tensorflow(None)
-    return isinstance(value, Api) and value.name.startswith(LIBRARIES)
+    """Whether what an import brings is written in a file of the project that imports TensorFlow at its top, a module
+    that does so anywhere or a function that does so itself, or of a library that makes batches for it."""
+    match value:
+        case FunctionValue(function) if function.uses_tensorflow:
+            return True
+        case ModuleValue(module):
+            return module.file.uses_tensorflow
+        case Api(name):
+            return name.startswith(LIBRARIES)
+        case _:
+            home = _home_of(value)
+            return home is not None and home.file.concerns_tensorflow(None)
 
 
 def _home_of(value: Value | None) -> Module | None:
