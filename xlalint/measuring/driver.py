@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 from xlalint.measuring.variations import DIES
-from xlalint.probe.interpreters import on_gpu
 from xlalint.tpu.stack import ENVIRONMENT
 
 ROOT: Final = Path(__file__).parents[2]  # what holds the package, for interpreters that do not have it installed
@@ -80,6 +79,12 @@ class Driver:
             self._worker = None
 
 
+def _on_gpu() -> dict[str, str]:
+    from xlalint.probe.interpreters import on_gpu  # with packages that the interpreters of workers need not have
+
+    return on_gpu()
+
+
 class _Worker:
     """One worker process, with a folder of its own for what the compiler dumps."""
 
@@ -100,7 +105,7 @@ class _Worker:
             **ENVIRONMENT,
             "TMPDIR": self._folder.name,  # a process that is killed leaves what AutoGraph writes for each function
             "XLA_FLAGS": FLAGS[backend].format(folder=self._folder.name),
-            **(on_gpu() if gpu else {}),
+            **(_on_gpu() if gpu else {}),
         }
         self._process = subprocess.Popen(
             [program, "-u", "-m", MODULES[backend], self._folder.name],
