@@ -454,13 +454,14 @@ def f(ids):
             if layer != ENLARGING and context.keras is not Tracing.KERAS_2:
                 yield _on_gpu(location, context.by_keras)
             return
-        fact = tables.api(layer, self.tensorflow)
+        version = self.tensorflow or (KERAS_2 if context.keras is Tracing.KERAS_2 else None)
+        fact = tables.api(layer, version)
         plain = fact.plain if fact is not None else None
         fails = plain is not None and plain.outcome is tables.Outcome.FAILS
         refused = fact is None or fact.refused or not fact.cases
         if plain is not None and fails and not (refused and context.by_keras):
             missing = missing_of(plain)
-            why = lacking(missing, self.tensorflow) if missing else plain.detail
+            why = lacking(missing, version) if missing else plain.detail
             yield Draft(f"`{brief(location.node)}`: {why}", Effect.FAILS, HELP, location)
         elif refused:
             yield _off(location, self._why(layer))
@@ -490,6 +491,7 @@ def _off(location: Location, why: str, help: str | None = None, told: Told = Tol
     return Draft(message, Effect.NAMED, help or HELP, location, loses_xla=True, told=told)
 
 
+KERAS_2 = "2.15"  # the last TensorFlow that brings it
 OFF_ON_GPU = "on a GPU, Keras 3 has cuDNN run this layer, and runs the whole model without XLA"
 USE_CUDNN = "pass use_cudnn=False, if XLA is faster for the whole model than cuDNN is for this layer"
 OFF = "sets `supports_jit = False`, so Keras runs the whole model without XLA"

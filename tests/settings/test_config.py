@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import jsonschema
 import pytest
 
 from xlalint.findings.codes import SelectorError, codes_of, matching, rule_names
-from xlalint.findings.findings import Backend, Severity
+from xlalint.findings.findings import Backend, Effect, Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import ProbeSettings, Settings, load
 from xlalint.settings.layers import KEYS, ConfigurationError
@@ -418,6 +418,33 @@ def test_a_file_that_leaves_the_version_open_gives_way_to_the_next(tmp_path: Pat
     (tmp_path / "requirements-next.txt").write_text("tensorflow>=2.18\n")  # for one of the versions that it is tried on
     found = required_near([tmp_path])[tmp_path]
     assert (found.keras, found.file.name) == (None, "setup.py")
+
+
+ROTATED: Final = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.RandomRotation(0.2), tf.keras.layers.Flatten()])
+
+class Net(tf.keras.Model):
+    def call(self, x):
+        return model(x)
+
+net = Net()
+net.compile("adam", "mse", jit_compile=True)
+net.fit(tf.ones([8, 4, 4, 1]), tf.ones([8, 16]))
+"""
+
+
+def test_a_layer_is_as_keras_2_has_it_where_the_project_below_the_folder_runs_on_that(project: Path) -> None:
+    effects = {}
+    for folder, requirement in {"new": "tensorflow>=2.18", "old": "tensorflow==2.15"}.items():
+        (project / folder).mkdir()
+        (project / folder / "requirements.txt").write_text(requirement)
+        (project / folder / "net.py").write_text(ROTATED)
+    for finding in check([project], load([project], isolated=True)).findings:
+        if finding.code == "XLA408":
+            effects[Path(finding.path).parent.name] = finding.effect
+    assert effects == {"new": Effect.NAMED, "old": Effect.FAILS}
 
 
 def test_a_project_decides_whichever_of_its_files_is_asked_about(project: Path) -> None:
