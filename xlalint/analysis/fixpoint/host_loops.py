@@ -284,6 +284,7 @@ class _Acts:
         self._training, self._around = training, around
         self._found: dict[Summary, Sequence[Reached]] = {}
         self._entered: set[Summary] = set()
+        self._looping: dict[Function, bool] = {}  # whether a function has a loop: many calls lead to each
 
     def of(self, summary: Summary) -> Sequence[Reached]:
         """What one does; nothing of one that is being looked at, which calls itself."""
@@ -320,8 +321,12 @@ class _Acts:
         if callee in self._training:
             return Act.STEP if self._training[callee] else None
         function = callee.function
-        loops = function is not None and any(isinstance(node, LOOPS) for node in cst.within(function.node.body))
-        return None if loops else Act.RUN
+        return None if function is not None and self._loops(function) else Act.RUN
+
+    def _loops(self, function: Function) -> bool:
+        if function not in self._looping:
+            self._looping[function] = any(isinstance(node, LOOPS) for node in cst.within(function.node.body))
+        return self._looping[function]
 
 
 def _that_train(summaries: Iterable[Summary], around: Surroundings) -> dict[Summary, bool]:

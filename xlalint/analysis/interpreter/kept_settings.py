@@ -66,9 +66,13 @@ def note_renewed(
         return
     if frame.context.kind not in NOT_TRACED or interpreter.project.files.jax:
         return
-    of_itself = any(part.deep_equals(target) for part in cst.within(statement.value))
-    if not of_itself and any(map(_is_of_training, options(value))):
+    # To compare the code takes long, so the value is asked first.
+    if any(map(_is_of_training, options(value))) and not _has(statement.value, target):
         interpreter.note_done(frame, Act.RENEW, target)
+
+
+def _has(code: cst.CSTNode, part: cst.CSTNode) -> bool:
+    return any(each.deep_equals(part) for each in cst.within(code))
 
 
 def _is_of_training(value: Value) -> bool:
