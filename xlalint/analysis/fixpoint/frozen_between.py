@@ -52,7 +52,7 @@ def thawed_between(
     """What a function sets, or what it calls for that, between steps of training that it has run. `frozen`: where the
     program freezes weights."""
     sets = sorted((each for each in reached if each.done.act is Act.FREEZE), key=place_of)
-    runs = sorted(runs_of(summary, reached), key=place_of)
+    runs = sorted(runs_of(summary, reached), key=place_of) if sets else []
     told = set[Location]()
     for each in sets:
         value = value_set(each.done.location)

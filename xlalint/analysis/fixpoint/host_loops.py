@@ -6,7 +6,7 @@ been analysed: an analysis of a function is shared by all loops that call it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -60,6 +60,7 @@ def loops_of_steps(
     told = set[cst.CSTNode]()
     set_so = (done.location for summary in trails for done in summary.done if done.act is Act.FREEZE)
     frozen = {location for location in set_so if value_set(location) is False}
+    changing = any(done.act in (Act.FREEZE, Act.RENEW) for summary in trails for done in summary.done)
     loops: list[Nest] = []
     for summary, trail in trails.items():
         if summary.function is not None and _is_at_each_batch(summary.function):
@@ -73,16 +74,10 @@ def loops_of_steps(
             yield from thawed_by_callback(summary, trail, acts.of(summary), frozen)
         if any(done.act is Act.SET for done in summary.done):
             yield from set_between(summary, trail, acts.of(summary))
-        if any(each.done.act is Act.FREEZE for each in acts.of(summary)):
-            for thawed in thawed_between(summary, trail, acts.of(summary), frozen):
-                if thawed.location.node not in told:
-                    told.add(thawed.location.node)
-                    yield thawed
-        if any(each.done.act is Act.RENEW for each in acts.of(summary)):
-            for renewed in renewed_between(summary, trail, acts.of(summary)):
-                if renewed.location.node not in told:
-                    told.add(renewed.location.node)
-                    yield renewed
+        for change in _changes(summary, trail, acts.of(summary), frozen) if changing else ():
+            if change.location.node not in told:
+                told.add(change.location.node)
+                yield change
         if summary not in leading or summary.context.kind not in NOT_TRACED or summary.context.pipeline:
             continue
         reached = acts.of(summary)
@@ -99,6 +94,14 @@ def loops_of_steps(
                 else:
                     yield event
     yield from one_for_each_cause(loops)
+
+
+def _changes(
+    summary: Summary, trail: CallPath | None, reached: Sequence[Reached], frozen: Set[Location]
+) -> Iterator[SetTrainable | RenewBetweenSteps]:
+    """What a function does between compiled steps to what they train."""
+    yield from thawed_between(summary, trail, reached, frozen)
+    yield from renewed_between(summary, trail, reached)
 
 
 def _is_at_each_batch(function: Function) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from ...syntax import nodes as cst
 from ..files.unit import Location
@@ -26,7 +27,7 @@ from .steps_in_order import (
     runs_of,
 )
 
-_OPTIMIZER = ".optimizer"
+_OPTIMIZER: Final = ".optimizer"
 
 
 def renewed_between(
@@ -34,7 +35,7 @@ def renewed_between(
 ) -> Iterator[RenewBetweenSteps]:
     """What a function makes anew, or what it calls for that, between two runs of one compiled step that reads it."""
     renewed = sorted((each for each in reached if each.done.act is Act.RENEW), key=place_of)
-    runs = sorted(runs_of(summary, reached, (*TRAINS, Act.RUN)), key=place_of)
+    runs = sorted(runs_of(summary, reached, (*TRAINS, Act.RUN)), key=place_of) if renewed else []
     told = set[Location]()
     for each in renewed:
         path = _path_of(each)

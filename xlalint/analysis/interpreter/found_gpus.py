@@ -24,6 +24,7 @@ _NUMBERS: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "learning_rate": _RATE,
     "initial_learning_rate": _RATE,
 }
+_OWNERS: Final = tuple(owner for owners, _ in _NUMBERS.values() for owner in owners)
 _ENDS: Final = frozenset(("builtins.exit", "builtins.quit", "os._exit", "os.abort", "sys.exit"))
 
 
@@ -78,7 +79,7 @@ def report_number(
     node: cst.BaseExpression,
 ) -> None:
     """Say that a call is passed the number of GPUs, or a multiple of it, and that this cannot be 0."""
-    for parameter in _NUMBERS.keys() & bound.keys():
+    for parameter in _NUMBERS.keys() & bound.keys() if name.startswith(_OWNERS) else ():
         owners, form = _NUMBERS[parameter]
         value = bound[parameter]
         if name.startswith(owners) and hangs_on_gpus(value) and without_gpus(value) == 0:

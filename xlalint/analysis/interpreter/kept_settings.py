@@ -1,7 +1,9 @@
-"""What host code sets of Keras's objects that compiled code keeps: numbers of theirs, which weights are
-trained, and the objects themselves."""
+"""What host code sets of Keras's objects that compiled code keeps: numbers of theirs, which weights are trained, and
+the objects themselves."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.kinds import options
@@ -13,7 +15,7 @@ from .contexts import NOT_TRACED
 from .frames import Act, Frame
 from .interface import Interpreter
 
-_TRAINABLE = "trainable"
+_TRAINABLE: Final = "trainable"
 
 
 def note_setting(

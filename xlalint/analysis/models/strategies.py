@@ -222,9 +222,10 @@ def _merge_call(
         return None
     if inside.scope is not None:
         frame.context = replace(inside, scope=replace(inside.scope, replica=False))
-    result = interpreter.call(frame, function, call, node)
-    frame.context = inside
-    return result
+    try:
+        return interpreter.call(frame, function, call, node)
+    finally:
+        frame.context = inside
 
 
 def _all_reduce(
