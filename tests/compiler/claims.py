@@ -62,12 +62,16 @@ def known() -> dict[str, list[str]]:
 
 
 def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """The known claims that are not asked again this time."""
-    agreed, by_test = known(), dict[str, list[pytest.Item]]()
+    """The known claims that are not asked again this time. The record keeps those of a test by its name: two files
+    whose tests of one name claim something raise pytest.UsageError, as either would throw out what the other keeps."""
+    agreed, by_test, files = known(), dict[str, list[pytest.Item]](), dict[str, Path]()
     for item in items:
         match _announced(item.user_properties):
-            case (test, digest) if digest in agreed.get(test, ()):
-                by_test.setdefault(test, []).append(item)
+            case (test, digest):
+                if files.setdefault(test, item.path) != item.path:
+                    raise pytest.UsageError(f"{test} makes claims in {files[test]} and in {item.path}: rename one")
+                if digest in agreed.get(test, ()):
+                    by_test.setdefault(test, []).append(item)
     for group in by_test.values():
         group.sort(key=lambda item: _announced(item.user_properties) or ())
         sampling.chance().shuffle(group)

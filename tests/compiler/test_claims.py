@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -12,6 +13,16 @@ import pytest
 
 from tests import ROOT
 from tests.compiler import claims
+
+
+def _item(name: str, path: Path, mark: pytest.Mark) -> pytest.Item:
+    """What is asked of a test's case."""
+    item = SimpleNamespace(
+        name=name, path=path, user_properties=[], get_closest_marker=lambda _: mark, iter_markers=lambda _: [mark]
+    )
+    given = cast(pytest.Item, item)
+    claims.announce(given)
+    return given
 
 
 def test_the_record_is_of_the_versions_that_the_tests_install() -> None:
@@ -28,23 +39,19 @@ def test_of_what_is_known_a_sample_is_asked_or_none(
 ) -> None:
     monkeypatch.delenv("XLALINT_SAMPLE", raising=False)
     marks = [claims.claim(number, sampled=sampled).mark for number in range(20)]
-    items = [
-        SimpleNamespace(
-            name=f"test_it[{number}]",
-            user_properties=[],
-            get_closest_marker=lambda _, mark=mark: mark,
-            iter_markers=lambda _, mark=mark: [mark],
-        )
-        for number, mark in enumerate(marks)
-    ]
-    given = cast(list[pytest.Item], items)
-    for item in given:
-        claims.announce(item)
+    given = [_item(f"test_it[{number}]", Path("test_it.py"), mark) for number, mark in enumerate(marks)]
     known = {"test_it": [mark.args[0] for mark in marks[:-1]]}  # the last is new
     monkeypatch.setattr(claims, "known", lambda: known)
     left_out = claims.left_out(given)
     assert given[-1] not in left_out
-    assert len(left_out) == len(items) - 1 - asked
+    assert len(left_out) == len(given) - 1 - asked
+
+
+def test_no_two_files_claim_something_by_tests_of_one_name() -> None:
+    """What is recorded of one would throw out what the other keeps."""
+    one, other = (_item("test_it[1]", Path(file), claims.claim(file).mark) for file in ("test_a.py", "test_b.py"))
+    with pytest.raises(pytest.UsageError, match=r"test_it makes claims in test_a\.py and in test_b\.py: rename one"):
+        claims.left_out([one, other])
 
 
 def test_a_claim_changes_with_the_code_that_it_names() -> None:

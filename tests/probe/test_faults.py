@@ -203,10 +203,10 @@ def test_statements_are_known_of_what_is_driven_late_and_ends_before_it_is_compi
     target = Target(str(file), "f", (4, 7), given=(Given("n", "i32[]"),), wanted=(5,))
     worker = Worker(Interpreter())
     try:
-        outcome = worker.ask(target, Plan(seconds=0.2), Limits(function=10.0))
+        outcome = worker.ask(target, Plan(seconds=0.2), Limits(function=4.0))
     finally:
         worker.close()
-    assert "it did not finish within 10 s; --timeout allows more" in (outcome.not_run or "")
+    assert "it did not finish within 4 s; --timeout allows more" in (outcome.not_run or "")
     assert [(one.kind, one.spots[0].line) for one in outcome.observations] == [(RECOMPILES, 5)]
     assert outcome.inputs == ("n: i32[]",)
 
@@ -222,8 +222,8 @@ def test_statements_are_known_before_another_way_to_call_a_function_that_takes_t
     target = Target(str(file), "f", (4, 7), wanted=(5,), callers=(Frame(str(file), "called"),), given=given)
     worker = Worker(Interpreter())
     try:
-        outcome = worker.ask(target, Plan(seconds=0.2), Limits(function=20.0))
+        outcome = worker.ask(target, Plan(seconds=0.2), Limits(function=5.0))
     finally:
         worker.close()
-    assert "it did not finish within 20 s; --timeout allows more" in (outcome.not_run or "")
+    assert "it did not finish within 5 s; --timeout allows more" in (outcome.not_run or "")
     assert [(one.kind, one.spots[0].line) for one in outcome.observations] == [(RECOMPILES, 5)]

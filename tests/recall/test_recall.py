@@ -171,6 +171,6 @@ def test_effects_are_what_the_compiler_shows(outcome: Outcome) -> None:
         if case.entry
     ],
 )
-def test_the_compiler_agrees(case: Case) -> None:
+def test_the_compiler_agrees_on_the_fixtures(case: Case) -> None:
     measured = measure(case.code, case.inputs, search=[CASES])
     assert case.agrees(measured), f"claimed: {case.worst or 'compiles once and equals eager'}; {measured}"
