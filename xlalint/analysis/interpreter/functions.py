@@ -379,6 +379,8 @@ class Functions(Interpreter):
             left = join_all(*frame.returns) if frame.returns else None
             items = None if frame.unsure_yields else tuple(frame.yields)
             summary.value = Sequence("list", items, yielded, left=None if left == NONE else left)
+        elif not frame.returns and _is_generator(frame.unit, node):
+            summary.value = Sequence("list", (), UNKNOWN)  # whatever keeps it from its first element
         else:
             summary.value = returned(frame, join_all(*frame.returns)) if frame.returns else UNKNOWN
             if isinstance(node, cst.FunctionDef) and node.asynchronous is not None:
@@ -416,6 +418,10 @@ def _with_partial(value: FunctionValue, arguments: Arguments) -> Arguments:
         positional=[*value.partial_args, *arguments.positional],
         keywords={**value.partial_keywords, **arguments.keywords},
     )
+
+
+def _is_generator(unit: Unit, node: cst.FunctionDef | cst.Lambda) -> bool:
+    return any(isinstance(part, cst.Yield) and unit.function_around(part) is node for part in cst.within(node.body))
 
 
 def _undeclared(node: cst.FunctionDef | cst.Lambda, env: dict[str, Value], by_keras: bool) -> frozenset[str]:
