@@ -1,4 +1,4 @@
-"""Paths of the machine that runs Python: what `os`, `glob` and `pathlib` find, and what Keras downloads."""
+"""Paths of the machine that runs Python: what `os` and `pathlib` make, and what Keras downloads."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from ..interpreter.host_reads import report_text
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library.local_paths import LOCAL, PATH, PATH_CLASSES, begins_locally, begun_by, holds_paths, put_together
 
-_FOUND: Final = Sequence("list", None, LOCAL)
 _NAMES: Final = Sequence("list", None, STATIC)
 _WALKED: Final = Sequence("list", None, Sequence("tuple", (LOCAL, _NAMES, _NAMES)))  # folders, and what is in each
 # Not those of `tempfile`: there the workers that do not keep a checkpoint write theirs, and throw it away.
 _LOCAL: Final = ("keras.utils.get_file", "os.getcwd", "os.path.abspath", "os.path.realpath")
-_FINDS: Final = ("glob.glob", "glob.iglob", "os.listdir")
 # What is on this machine if its argument is.
 _KEEPS: Final = ("os.fspath", "os.path.dirname", "os.path.expanduser", "os.path.expandvars", "os.path.normpath")
 
@@ -90,7 +88,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **dict.fromkeys(("np.array", "np.asarray"), _array),
     "os.walk": _always(_WALKED),
     **dict.fromkeys(_LOCAL, _always(LOCAL)),
-    **dict.fromkeys(_FINDS, _always(_FOUND)),
     **dict.fromkeys(_KEEPS, _kept),
     # A path of `pathlib` is of this machine whatever its parts are: it knows no bucket.
     **{f"{name}{made}": _always(ApiObject(PATH)) for name in PATH_CLASSES for made in ("", ".cwd", ".home")},

@@ -174,11 +174,16 @@ def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
     if frame.module.written and isinstance(payload, Static) and payload.constant <= _TOLD_APART:
         numbers = range(*(bound.constant for bound in arguments.positional if isinstance(bound, Static)))
         return Sequence("list", tuple(map(Static, numbers)))
-    for value in arguments.positional:
+    for place, value in enumerate(arguments.positional):
         interpreter.doubt_tensor(frame, value)
         tensor = as_tensor(value, Dependence.STATIC)
-        changes = isinstance(value, Static) and (value.count is not None or bool(value.varies))
-        as_many = len(arguments.positional) == 1 and changes
+        match value, arguments.positional:
+            case Static(), [_]:
+                as_many = value.count is not None or bool(value.varies)
+            case Static(), [Static(int(), ()), _] | [Static(int(), ()), _, Static(int(), ())]:
+                as_many = place == 1 and bool(value.varies)  # in steps, up to a number that changes
+            case _:
+                as_many = False
         if as_many or (tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE)):
             payload = value
         payload = value if payload is None and hangs_on_gpus(value) else payload
