@@ -6,7 +6,8 @@ XLA compiles: `fit`, `evaluate` or `predict` of a model compiled with `jit_compi
 reports `padded_batch`, `bucket_by_sequence_length`, Keras's `.._dataset_from_directory` and `ImageDataGenerator`,
 `make_csv_dataset` with `num_epochs`, arrays, tensors made of arrays, generators and a PyTorch `DataLoader` passed to a
 model, and slices that a loop or a generator takes in steps, or from the front, with the lists that are filled with what
-such slices hold. With a target, batches that a function returns which nothing is seen to call are information.
+such slices hold. With a target, batches that a function returns which nothing is seen to call are information, and so
+are those of a model with `run_eagerly=True`.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
@@ -107,8 +108,12 @@ class PartialLastBatch(Rule):
 def pictures(paths, size):
     dataset = tf.data.Dataset.from_tensor_slices(paths).map(lambda path: tf.zeros([4]))
     return dataset.batch(size), dataset.batch(size, drop_remainder=True)
+
+def prepared(data):
+    data = data.batch(8)
+    return data.prefetch(tf.data.AUTOTUNE), data.repeat().batch(8)
 """,
-            ["dataset.batch(size)"],
+            ["dataset.batch(size)", "data.batch(8)"],
             None,
             severity=Severity.INFO,
             safety=Safety.DISPLAY,
@@ -361,9 +366,7 @@ model.evaluate(dataset.batch(32), steps=70 // 32, verbose=0)
             """
 import numpy as np
 
-@tf.function(jit_compile=True)
-def step(batch):
-    return tf.reduce_sum(batch)
+step = tf.function(tf.reduce_sum, jit_compile=True)
 
 def train(x, size):
     for start in range(0, len(x) - size + 1, size):
@@ -427,10 +430,7 @@ for features, labels in dataset.batch(32):
         ),
         Good(
             """
-@tf.function(jit_compile=True)
-def step(example):
-    return tf.reduce_sum(example)
-
+step = tf.function(tf.reduce_sum, jit_compile=True)
 for batch in tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32).unbatch():
     step(batch)
 """,

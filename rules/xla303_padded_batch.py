@@ -219,6 +219,49 @@ every(rows)
             safety=Safety.DISPLAY,
             why="loops in a graph call the compiled step for each batch",
         ),
+        Bad(
+            f"""
+import argparse
+{DATA}
+def prepared(sentences, size):
+    return sentences.shuffle(8).padded_batch(size, drop_remainder=True)
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--eagerly", action="store_true")
+model.compile("sgd", "mse", run_eagerly=parser.parse_args([]).eagerly)
+model.fit(prepared(dataset, 2), verbose=0)
+""",
+            ["sentences.shuffle(8).padded_batch(size, drop_remainder=True)"],
+            None,
+            severity=Severity.WARNING,
+            safety=Safety.DISPLAY,
+            target="tpu",
+            why="eager where somebody asks for it, and it is about moving to a TPU",
+        ),
+        Bad(
+            f"""{DATA}
+model.compile("sgd", "mse", run_eagerly=True)
+model.fit(dataset.padded_batch(2, drop_remainder=True), verbose=0)
+""",
+            ["dataset.padded_batch(2, drop_remainder=True)"],
+            None,
+            severity=Severity.INFO,
+            safety=Safety.DISPLAY,
+            target="tpu",
+            why="a TPU runs no eager step",
+        ),
+        Bad(
+            """
+def prepared(sentences, size):
+    return sentences.padded_batch(size).prefetch(tf.data.AUTOTUNE)
+""",
+            ["sentences.padded_batch(size)"],
+            None,
+            severity=Severity.INFO,
+            safety=Safety.DISPLAY,
+            target="tpu",
+            why="others train on what it returns",
+        ),
     )
     good = (
         Good(
@@ -337,6 +380,14 @@ for tokens, label in dataset.padded_batch(2):
 """,
             Runs(0),
             why="eager",
+        ),
+        Good(
+            f"""{DATA}
+model.compile("sgd", "mse", run_eagerly=True)
+model.fit(dataset.padded_batch(2), verbose=0)
+""",
+            Runs(0),
+            why="eager, and no target is named",
         ),
     )
 

@@ -189,11 +189,12 @@ class Assignments(Keeping):
         late = frame.conditional or frame.module.is_test or has_run_compiled(frame)
         if how is not None and not late:
             self.emit(frame, RunEagerly, statement, order=self.order_of(statement), how=how)
+        jit = None if self.options.target is not None else False  # for a target the steps have to be compiled
         match model:
             case Instance(facts=Compiled() as how):
-                model.facts = replace(how, jit=False, why=EAGERLY)
+                model.facts = replace(how, jit=jit, why=EAGERLY)
             case ApiObject(facts=Compiled() as how):
-                self.assign_quietly(frame, place, replace(model, facts=replace(how, jit=False, why=EAGERLY)))
+                self.assign_quietly(frame, place, replace(model, facts=replace(how, jit=jit, why=EAGERLY)))
 
     def _unpack(self, frame: Frame, target: cst.Tuple | cst.List, value: Value, statement: cst.CSTNode | None) -> None:
         value = self.as_iterable(frame, as_tuple(value), target)

@@ -8,7 +8,19 @@ from typing import Final
 
 from ...findings.findings import Backend
 from ..domain.kinds import options
-from ..domain.values import ApiObject, Array, Compiled, Dict, Instance, OneOf, Sequence, Static, Tensor, Value
+from ..domain.values import (
+    ApiObject,
+    Array,
+    Compiled,
+    Dict,
+    Instance,
+    OneOf,
+    Sequence,
+    Setting,
+    Static,
+    Tensor,
+    Value,
+)
 from .result_tables import words
 
 EAGERLY: Final = "run_eagerly=True"
@@ -162,6 +174,15 @@ def keras_roles(kind: str) -> Mapping[str, str]:
 # How a layer says so: Keras's own layers for strings and integers have all of these.
 _NEVER_COMPILED: Final = {"supports_jit": Static(False)}
 _TAKES_OTHERS: Final = {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)}
+
+
+def asks_for_eager(setting: Value | None) -> bool:
+    """Whether `run_eagerly` has Keras run a model line by line, or may; a switch does what it does by default."""
+    match setting:
+        case None | Static(None | False) | Static(setting=Setting(default=False)):
+            return False
+        case _:
+            return True
 
 
 def runs_eagerly(model: Value) -> bool:

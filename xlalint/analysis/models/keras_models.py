@@ -44,7 +44,7 @@ from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.datasets import IMAGES, is_dataset
 from ..library.declared_inputs import as_declared, declared_text, is_of_one_size
 from ..library.generators import yielded
-from ..library.keras_classes import EAGERLY, runs_eagerly
+from ..library.keras_classes import EAGERLY, asks_for_eager, runs_eagerly
 from ..library.strategies import is_loader, is_tpu, making_of
 from ..program.parameter_uses import structures_among
 from ..program.signs import Shows
@@ -239,7 +239,7 @@ def _remember_compiled(
         interpreter.show(frame, Shows.KERAS_3, node, f"`{frame.unit.code(node.func)}`: {how.why}")
     if how.jit or arguments.rest_keywords is not None:
         interpreter.show(frame, Shows.STEPS, node, f"`{frame.unit.code(node.func)}`")
-    if how.jit is not False:
+    if how.jit is not False and how.why != EAGERLY:
         report_held(interpreter, frame, model, how, node)
     if how.jit and isinstance(model, ApiObject) and model.payload is not None:
         context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`, which makes XLA compile the steps")
@@ -258,9 +258,10 @@ def _remember_compiled(
 
 
 def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[str, Value]) -> tuple[bool | None, str]:
-    """Whether XLA compiles the steps, and why; None where Keras 3 decides, which takes an accelerator to say yes."""
-    if settings.get("run_eagerly", Static(False)) != Static(False):
-        return False, EAGERLY
+    """Whether XLA compiles the steps, and why; None where Keras 3 decides, which takes an accelerator to say yes, or a
+    target, for which they have to be."""
+    if asks_for_eager(settings.get("run_eagerly")):
+        return None if interpreter.options.target is not None else False, EAGERLY
     jit, why = _asked(interpreter, frame, model, settings)
     return (None, "autoclustering") if jit is False and interpreter.project.files.clusters else (jit, why)
 
@@ -399,8 +400,11 @@ def _run(
     inputs that it was made with, if there is text among them."""
     if how.jit is False:
         return
-    entry = f"the steps of `{frame.unit.code(node.func)}`, which XLA compiles ({how.why})"
-    context = Context(ContextKind.XLA, False, entry, by_keras=True)
+    eager = how.why == EAGERLY
+    entry = (
+        f"the steps of `{frame.unit.code(node.func)}`, which {'run eagerly' if eager else 'XLA compiles'} ({how.why})"
+    )
+    context = Context(ContextKind.XLA, False, entry, by_keras=True, eager=eager)
     certain = how.jit is True
     if certain and method in _PREDICTS:
         report_remade(interpreter, frame, context, node)
