@@ -14,6 +14,7 @@ from .eager_steps import asks_for_graph
 from .feeding import passed_values, report_feed
 from .frames import Act, Arguments, Frame
 from .interface import Interpreter, method_value
+from .piped_models import report_piped_call
 
 _OF_LAYERS: Final = ("layer", "model")
 _RUN_BY_KERAS: Final = ("__call__", "__init__", "build", "call", "compile", "summary")
@@ -27,6 +28,7 @@ def report_eager_object(
     node: cst.BaseExpression,
 ) -> None:
     """Host code calls a model or a layer line by line, if this is one."""
+    report_piped_call(interpreter, frame, called, node)
     match called:
         case Instance(cls) if cls.is_keras("model"):
             _report_model(interpreter, frame, arguments, node, called)

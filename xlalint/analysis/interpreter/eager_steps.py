@@ -32,6 +32,7 @@ from .events import ApiCall
 from .feeding import report_feed
 from .frames import LINE_BY_LINE, Act, Arguments, Compilation, Frame
 from .interface import Interpreter
+from .piped_models import report_piped_tape
 from .played_steps import is_played
 from .setup_events import TakeGradients
 
@@ -65,6 +66,7 @@ def has_run_compiled(frame: Frame) -> bool:
 def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Context:
     """The context of the code that a tape records; says that no program is made of it, and what it is passed."""
     context = frame.context
+    report_piped_tape(interpreter, frame, node.items[0].item)
     if context.pipeline or frame.module.is_test:
         return context
     uncalled = context.kind is ContextKind.OPEN and _is_own_step(frame)

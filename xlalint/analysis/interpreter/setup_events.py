@@ -52,6 +52,13 @@ class DrawOnce(Setup):
     node: cst.Call
 
 
+class ComputeInPipeline(Setup):
+    """A function that `tf.data` traces calls what holds weights, or takes gradients; place: the call, or what makes the
+    tape. `called`: the layer or model; None: gradients are taken."""
+
+    called: Value | None
+
+
 class NeedGpu(Setup):
     """Code needs a GPU, and has not asked whether there is one; place: what does. `form`: "index", "divide", "divide
     tensor" (by the number of GPUs), "batch", "rate" (a size, a learning rate that is a multiple of it), "assert", or

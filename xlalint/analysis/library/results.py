@@ -63,6 +63,7 @@ from .result_tables import (
     TENSOR_FIRST,
     TENSOR_PARAMETERS,
 )
+from .weights import marked
 
 if TYPE_CHECKING:
     from ..files.unit import Location
@@ -315,8 +316,7 @@ def instance(api: str, call: Call) -> ApiObject:
             payload = STATIC
     given = ((name, call.arguments.get(name)) for name in sorted(built_with(api)))
     options = tuple((name, value) for name, value in given if isinstance(value, Static) and value.known)
-    options += further_options(api, call.arguments)
-    return ApiObject(api, payload=payload, options=options)
+    return marked(call.name, ApiObject(api, payload=payload, options=options + further_options(api, call.arguments)))
 
 
 def _leaf(call: Call) -> Value:

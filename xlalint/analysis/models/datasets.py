@@ -30,6 +30,7 @@ from ..files.unit import Location
 from ..interpreter.contexts import HOST, MAPPED, PIPELINE, Context
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..interpreter.piped_models import report_mapped
 from ..library import api
 from ..library import datasets as pipelines
 from ..library.dtypes import named_dtype
@@ -194,6 +195,8 @@ def _dataset_map(
         return made
     results = []
     function = arguments.get(0, "map_func")
+    if _context_of(owner, arguments).mapped:
+        report_mapped(interpreter, frame, function, arguments.node_at(0, node))
     for found in interpreter.functions_in(function) if function is not None else ():
         summary = interpreter.analyse(None, found, _elements(owner.payload or Structure()), MAPPED)
         results.append(UNKNOWN if summary is None else summary.value)

@@ -31,11 +31,7 @@ from ..domain.varying_shapes import LAST, MASKED, READ, RESIZED, WINDOW, filtere
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, Context, ContextKind, Trained
 from ..interpreter.counting import counted, length
-from ..interpreter.feeding import (
-    passed_values,
-    report_feed,
-    report_text,
-)
+from ..interpreter.feeding import passed_values, report_feed, report_text
 from ..interpreter.frames import LINE_BY_LINE, Act, Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
