@@ -7,12 +7,12 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.values import Api, ApiObject, Pipeline, Structure, Unknown, Value
-from ..files.unit import Location
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import Interpreter, MethodModel
-from ..library import api, datasets
+from ..library.datasets import DATASET
 from ..program.pipeline_names import METHODS as OF_DATASETS
 from ..program.pipeline_names import pipelines_in, shown_by, source_of
+from . import jax_programs
 
 _AUTOTUNE: Final = (Api("tf.data.AUTOTUNE"), Api("tf.data.experimental.AUTOTUNE"))
 # Those that call functions are of `datasets`, and say by themselves what they are called on.
@@ -27,10 +27,8 @@ def _step(
         return None
     if not _is_shown(interpreter, frame, node):
         return None
-    dataset = ApiObject(datasets.DATASET, payload=Structure(), facts=Pipeline())
-    method = node.func.attr.value
-    bound, _ = arguments.by_name(api.method_parameters(dataset, method))
-    return datasets.after(dataset, method, bound, Location(frame.unit, node))
+    dataset = ApiObject(DATASET, node.func.attr.value, payload=Structure(), facts=Pipeline())
+    return interpreter.call(frame, dataset, arguments, node)
 
 
 def _is_shown(interpreter: Interpreter, frame: Frame, node: cst.Call) -> bool:
@@ -44,4 +42,15 @@ def _is_shown(interpreter: Interpreter, frame: Frame, node: cst.Call) -> bool:
     )
 
 
-METHODS: Final[dict[str, MethodModel]] = {f".{name}": _step for name in _OF_SHAPES}
+def _repeated(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`data.repeat()`, which JAX's tensors have as well."""
+    found = _step(interpreter, frame, owner, arguments, node)
+    return jax_programs.METHODS[".repeat"](interpreter, frame, owner, arguments, node) if found is None else found
+
+
+METHODS: Final[dict[str, MethodModel]] = {
+    **{f".{name}": _step for name in _OF_SHAPES},
+    ".repeat": _repeated,
+}

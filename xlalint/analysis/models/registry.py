@@ -90,7 +90,6 @@ MODELS: Final = Models(
         **logging_levels.METHODS,
         **coroutines.METHODS,
         **datasets.METHODS,
-        **foreign_pipelines.METHODS,
         **einops.METHODS,
         **ragged.METHODS,
         **read_rows.METHODS,
@@ -108,6 +107,7 @@ MODELS: Final = Models(
         **metrics.METHODS,
         **losses.METHODS,
         **shown.METHODS,
+        **foreign_pipelines.METHODS,
     },
     containers=containers.METHODS,
 )
