@@ -123,6 +123,7 @@ def _one_pipeline(several: list[Pipeline]) -> Pipeline:
         uniform=all(it.uniform for it in several),
         python=any(it.python for it in several),
         distributed=any(it.distributed for it in several),
+        foreign=any(it.foreign for it in several),
     )
 
 

@@ -353,7 +353,8 @@ class Pipeline(Record):
     """What is known of a `tf.data.Dataset` beside its elements. `count`: how many elements, where that is known;
     `endless`: it repeats for ever; `batch`: the size of its batches, 0 where they have one that is not known, None
     where it is not batched; `uniform`: all elements have one shape, since they are slices of arrays; `python`: Keras's
-    image generator makes them, which is Python; `distributed`: a strategy gives each replica its part."""
+    image generator makes them, which is Python; `distributed`: a strategy gives each replica its part; `foreign`:
+    nobody sees where it is made, and it may repeat."""
 
     count: Rows | None = None
     endless: bool = False
@@ -361,6 +362,7 @@ class Pipeline(Record):
     uniform: bool = False
     python: bool = False
     distributed: bool = False
+    foreign: bool = False
 
 
 class Compiled(Record):

@@ -36,7 +36,7 @@ DATASET: Final = "tf.data.Dataset"
 FOLDER: Final = "folder"  # the detail of a last batch that a function of Keras makes of what it reads
 IMAGES: Final = "images"  # and of one that an image generator of Keras makes, which cannot drop it
 LOADED: Final = "loader"  # the detail of that of a loader of PyTorch's
-UNLESS: Final = "unless "  # begins that of one that a setting leaves out by default, which nobody means for good
+UNLESS: Final = "unless "  # begins that of one that is left out by default, which nobody means for good, or perhaps
 TABLE: Final = "table"  # and of one that is read from tables of text, which is dropped where they are read forever
 # The methods of an image generator that make batches, with the position of their size.
 _FLOWS: Final = {"flow": 2, "flow_from_dataframe": 9, "flow_from_directory": 5}
@@ -288,6 +288,8 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
             detail = detail or unless_one(setting)
         elif isinstance(count, int) and usual:
             detail = f"{count} elements in batches of {usual}{setting and f', the default of {setting}'}"
+        elif step.facts.foreign:
+            detail = detail or f"{UNLESS}the data repeat for ever"
         single = isinstance(count, int) and number > count
         if not single:
             element = varied(element, (Variation("last batch", step.location, axis=0, shapes=2, detail=detail),))

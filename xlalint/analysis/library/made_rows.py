@@ -80,7 +80,12 @@ def _parameters(name: str, arguments: Mapping[str, Value]) -> tuple[str, ...]:
 
 def batch_made(name: str, arguments: Mapping[str, Value]) -> int | Setting | None:
     """How many rows the batches have into which a call cuts a dataset, in the same way."""
-    return number_of(_first(arguments, BATCHES[name]))
+    return number_of(size_passed(name, arguments))
+
+
+def size_passed(name: str, arguments: Mapping[str, Value]) -> Value | None:
+    """The size of the batches that a call which cuts a dataset is passed."""
+    return _first(arguments, BATCHES[name])
 
 
 def shape_of(name: str, nodes: Mapping[str, _T], arguments: Mapping[str, Value]) -> _T | None:

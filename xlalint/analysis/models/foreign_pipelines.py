@@ -27,7 +27,7 @@ def _step(
         return None
     if not _is_shown(interpreter, frame, node):
         return None
-    dataset = ApiObject(DATASET, node.func.attr.value, payload=Structure(), facts=Pipeline())
+    dataset = ApiObject(DATASET, node.func.attr.value, payload=Structure(), facts=Pipeline(foreign=True))
     return interpreter.call(frame, dataset, arguments, node)
 
 
