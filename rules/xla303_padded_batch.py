@@ -252,6 +252,20 @@ model.fit(dataset.padded_batch(2, drop_remainder=True), verbose=0)
         ),
         Bad(
             """
+def train(model, records):
+    rows = tf.data.TFRecordDataset(records).map(lambda row: (tf.io.decode_raw(row, tf.float32), 1.0))
+    model.fit(rows.padded_batch(8, drop_remainder=True), epochs=2)
+    model.fit(rows.padded_batch(8))
+""",
+            ["rows.padded_batch(8, drop_remainder=True)"],
+            None,
+            severity=Severity.WARNING,
+            safety=Safety.DISPLAY,
+            target="tpu",
+            why="whatever the model is, Keras trains it; the second call may be any library's",
+        ),
+        Bad(
+            """
 def prepared(sentences, size):
     return sentences.padded_batch(size).prefetch(tf.data.AUTOTUNE)
 """,

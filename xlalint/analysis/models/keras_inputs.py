@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.counts import rounds_up
-from ..domain.kinds import rows_of
+from ..domain.kinds import options, rows_of
 from ..domain.values import (
     NONE,
     ApiObject,
@@ -22,9 +23,25 @@ from ..domain.values import (
     Value,
 )
 from ..domain.varying_shapes import LAST, ROWS, STEPS, filtered
-from ..interpreter.frames import Frame
+from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import Interpreter
+from ..library.datasets import is_dataset
 from ..record import replace
+
+_DATA: Final = ("x", "generator")
+_OLD: Final = "fit_generator"  # which nothing but Keras has
+_OF_LOOPS: Final = frozenset(("epochs", "initial_epoch", "steps_per_epoch", "validation_data", "validation_steps"))
+
+
+def taken_for_model(interpreter: Interpreter, model: Value, method: str, arguments: Arguments) -> tuple[Value, ...]:
+    """What a call may run. With a target, what nobody knows is a model where the arguments are those of Keras's loops,
+    and a pipeline of TensorFlow's or Keras's is passed."""
+    found = tuple(options(model))
+    if interpreter.options.target is None or not all(isinstance(option, Unknown) for option in found):
+        return found
+    asked = method == _OLD or not _OF_LOOPS.isdisjoint(arguments.keywords)
+    passed = [option for name in _DATA if (value := arguments.get(0, name)) is not None for option in options(value)]
+    return (ApiObject("keras.Model"),) if asked and any(map(is_dataset, passed)) else found
 
 
 def beside_inputs(datasets: list[Value]) -> Iterator[Value]:

@@ -49,7 +49,7 @@ from .callbacks import run_callbacks
 from .compilation import ON_TPU, asked_by, is_for_tpu, show_setting
 from .held_layers import keeps_off, report_held
 from .held_models import note_run, report_parts
-from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, whole_batches
+from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, taken_for_model, whole_batches
 from .losses import compiled_with
 from .remade_models import report_remade
 
@@ -312,7 +312,7 @@ def _run_model(
         interpreter.note_done(frame, Act.READ, node, f".{method}")
         if method == "predict":
             interpreter.note_done(frame, Act.PREDICT, node)
-    for option in _as_compiled(options(model), method):
+    for option in _as_compiled(taken_for_model(interpreter, model, method, arguments), method):
         note_run(interpreter, frame, option, node)
         run_callbacks(interpreter, frame, option, method, arguments, node)
         if (how := _compiled(interpreter, frame, option, node)) is not None:
