@@ -40,7 +40,7 @@ from collections.abc import Iterator
 from xlalint.analysis.interpreter.events import ApiCall, Event, FeedText
 from xlalint.analysis.interpreter.returned_text import ReturnText
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Fails, Good, Rule
+from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Fails, Good, Rule, Runs
 
 from ._kernels import is_folded, names_lacking, only_on_the_host
 
@@ -210,8 +210,43 @@ def f(x):
             ['{"total": tf.reduce_sum(x), "kind": "sum"}'],
             Fails("_Retval"),
         ),
+        Bad(
+            """
+paths = ["a.png", "b.png"]
+
+def loaded(path, label):
+    return tf.ones([4]), label, path
+
+@tf.function(jit_compile=True)
+def step(images, labels, paths):
+    return tf.reduce_sum(images)
+
+for images, labels, paths in tf.data.Dataset.from_tensor_slices((paths, [0, 1])).map(loaded).batch(2):
+    step(images, labels, paths)
+""",
+            ["paths"],
+            Breaks("_Arg"),
+            help="leave them out",
+        ),
     )
     good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def step(images, labels):
+    return tf.reduce_sum(images)
+
+def loaded(path, label):
+    return tf.cast(tf.strings.length(path), tf.float32) * tf.ones([4]), label
+
+for images, labels in tf.data.Dataset.from_tensor_slices((["a.png", "b.png"], [0, 1])).map(loaded).batch(2):
+    step(images, labels)
+for batch in tf.data.Dataset.from_tensor_slices({"x": [1.0, 2.0], "name": ["a", "b"]}).batch(2):
+    step(batch["x"], batch["x"])
+""",
+            Runs(2),
+            why="the pipeline makes numbers of the texts, or the step is passed nothing else",
+        ),
         Good(
             """
 @tf.function(jit_compile=True)

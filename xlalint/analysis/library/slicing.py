@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..domain.counts import Rows
 from ..domain.kinds import steps_of
-from ..domain.values import Array, Dependence, Sequence, Static, Structure, Tensor, Value
+from ..domain.values import Array, Dependence, Dict, Sequence, Static, Structure, Tensor, Value
 from ..domain.varying_shapes import rows_noted
 
 
@@ -28,10 +28,33 @@ def length_of_sliced(value: Value | None) -> Rows | None:
 
 
 def row_of(tensors: Value | None, unknown: Value) -> Value:
-    """What is sliced along its first dimension, where that is one tensor."""
+    """What is sliced along its first dimension, where that is one tensor, or there are texts among several."""
+    origin = unknown.origin if isinstance(unknown, Structure) else None
     match tensors:
         case Tensor() | Array():
-            origin = unknown.origin if isinstance(unknown, Structure) else None
             return Tensor(Dependence.VALUE, tensors.dtype, origin=origin)
+        case Sequence(kind="list") | Static() if _are_texts(tensors):
+            return Tensor(Dependence.VALUE, "string", 0, origin=origin)
+        case Sequence(kind="tuple", items=tuple(items)) if any(map(_are_texts, items)):
+            return Sequence("tuple", tuple(row_of(item, unknown) for item in items))
+        case Dict(entries, None) if any(map(_are_texts, entries.values())):
+            return Dict({key: row_of(value, unknown) for key, value in entries.items()})
         case _:
             return unknown
+
+
+def _are_texts(value: Value) -> bool:
+    """Whether this is a list of texts: they are written, or paths that were found."""
+    match value:
+        case Static(list() as constants):
+            return bool(constants) and all(isinstance(constant, str) for constant in constants)
+        case Sequence(kind="list", items=(first, *others)):
+            return _is_text(first) and all(map(_is_text, others))
+        case Sequence(kind="list", items=None, element=element) if element is not None:
+            return _is_text(element)
+        case _:
+            return False
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, Static) and (isinstance(value.constant, str) or value.local)
