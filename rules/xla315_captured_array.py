@@ -7,7 +7,7 @@ traced passes it to `tf.gather`, `tf.constant` and other operations that take al
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU, of a function that gathers rows of a float32 array, at its first call:
 
-| the array has | NumPy's array | tensor made outside, or a variable |
+| the array has | NumPy's array | tensor created outside, or a variable |
 | --- | --- | --- |
 | 16 MB | 0.7 s | |
 | 64 MB | 4 s | |
@@ -15,7 +15,7 @@ Measured with TensorFlow 2.21 on a CPU, of a function that gathers rows of a flo
 | more than 2 GB | ValueError: "Cannot create a tensor proto whose content is larger than 2GB." | |
 
 The same is paid again for each new shape of the arguments: 14 s, and 4.8 GB, for the second one of 256 MB. A plain
-`tf.function` takes 8 s, since the graph has the constant, too. A tensor that was made before is an input of the
+`tf.function` takes 8 s, since the graph has the constant, too. A tensor that was created before is an input of the
 program.
 
 ## Example

@@ -172,7 +172,7 @@ for batch in whole:
     assert len(batch) == SIZE
 """,
             Runs(),
-            why="made outside, and batched anew",
+            why="created outside, and batched again",
         ),
     )
 
