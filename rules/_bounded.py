@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from xlalint.analysis.domain.bounds import FIRST, Axes, counted, meeting, numbers_of
 from xlalint.analysis.domain.kinds import options
-from xlalint.analysis.domain.values import NONE, Dependence, Origin, Sequence, Slice, Static, Tensor, Value
+from xlalint.analysis.domain.values import (
+    NONE,
+    Array,
+    Dependence,
+    Origin,
+    Sequence,
+    Slice,
+    Static,
+    Structure,
+    Tensor,
+    Value,
+)
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, Consume
 from xlalint.facts.consumers import CONSUMERS, INDEXING, Consumer
 from xlalint.fixes.quoted import brief
 from xlalint.fixes.rewrite import Rewriter
 from xlalint.linter.rule import Draft, DraftNote, Effect, OnJax
+from xlalint.syntax import nodes as cst
 
 # Measured with each of these versions, and with the TPU compiler (2.20) by shapes alone.
 NAMED: Final = "TensorFlow 2.13 to 2.21 compile it with a bounded dynamic shape, which a TPU pads to its bound"
@@ -38,7 +51,7 @@ class BoundedShapes:
     """The places of one rule, and the drafts that consumers add to them, whichever event comes first."""
 
     def __init__(self) -> None:
-        self._help: dict[Location, str | None] = {}
+        self._known: dict[Location, tuple[str | None, Rewriter | None]] = {}
         self._waiting: dict[Location, list[Draft]] = {}
 
     def begin(
@@ -51,10 +64,15 @@ class BoundedShapes:
         jax: OnJax | None = None,
     ) -> Iterator[Draft]:
         """The rule flags `place`; what was consumed before is reported with it."""
-        self._help[location] = help
         yield Draft(message, effect, help, location, rewrite=rewrite, jax=jax)
+        yield from self.follow(location, help)
+
+    def follow(self, location: Location, help: str | None = None, rewrite: Rewriter | None = None) -> Iterator[Draft]:
+        """The rule is about the shape that becomes dynamic there, of which perhaps nothing is to be said but what goes
+        wrong with it."""
+        self._known[location] = help, rewrite
         for draft in self._waiting.pop(location, ()):
-            yield Draft(draft.message, draft.effect, help, location, draft.notes)
+            yield replace(draft, help=help, rewrite=rewrite)
 
     def consumed(self, event: Consume) -> Iterator[Draft]:
         """A draft at the place where the shape became dynamic, if this consumer goes wrong with it."""
@@ -62,14 +80,16 @@ class BoundedShapes:
         if origin is None or consumer is None:
             return
         what = f"`{brief(event.location.node)}` {consumer.consequence}"
+        help, rewrite = self._known.get(origin.location, (None, None))
         draft = Draft(
             f"`{brief(origin.location.node)}` has a bounded dynamic shape, and {what}",
             consumer.effect,
-            self._help.get(origin.location),
+            help,
             origin.location,
             (DraftNote(event.location, what, event.consumer),),
+            rewrite=rewrite,
         )
-        if origin.location in self._help:
+        if origin.location in self._known:
             yield draft
         else:
             self._waiting.setdefault(origin.location, []).append(draft)
@@ -128,7 +148,61 @@ def _inside(event: Consume) -> bool:
 def _to_a_full_shape(event: Consume) -> bool:
     match event.arguments.get("shape", event.arguments.get("newshape")):
         case Sequence(items=(_, *_) as items):
-            return all(isinstance(item, Static) and item.constant not in (-1, None) for item in items)
+            return all(map(_is_number, items))
+        case _:
+            return False
+
+
+def _is_number(size: Value) -> bool:
+    """Whether a dimension is given that XLA knows, which it also counts of shapes."""
+    match size:
+        case Static(constant):
+            return constant not in (-1, None)
+        case _:
+            return isinstance(size, Tensor) and size.dependence <= Dependence.SHAPE
+
+
+def _to_a_fixed_shape(event: Consume) -> bool:
+    match event.arguments.get("shape"):
+        case Sequence(items=tuple(items)):
+            return any(
+                axis < len(items) and isinstance(size := items[axis], Static) and size.constant is not None
+                for axis in _axes(event)
+            )
+        case _:
+            return False
+
+
+def _squeezed(event: Consume) -> bool:
+    """No axis is given, or a bounded one, of which no cut has made a single element."""
+    if not {"axis", "squeeze_dims"} & event.arguments.keys():
+        return True
+    named = numbers_of(event.arguments.get("axis", event.arguments.get("squeeze_dims")))
+    origin = event.tensor.bounded
+    whole = origin is not None and origin.axes is not None and origin.extent == 0
+    return whole and bool(counted(named or (), event.tensor.rank) & _axes(event))
+
+
+def _summed_over(event: Consume) -> bool:
+    """The axis that a product of two matrices sums over is bounded on one side, and on the other one it is not."""
+    match event.node, [*event.arguments.values()]:
+        case cst.BinaryOperation(operator=sign), _ if not isinstance(sign, cst.MatrixMultiply):
+            return False
+        case cst.BinaryOperation() | cst.Call(), [left, right]:
+            return (_is_bounded(left, 1) and _is_whole(right)) or (_is_bounded(right, 2) and _is_whole(left))
+        case _:
+            return False
+
+
+def _is_whole(side: Value) -> bool:
+    return isinstance(side, Array | Structure) or (isinstance(side, Tensor) and side.bounded is None)
+
+
+def _is_bounded(side: Value, place: int) -> bool:
+    """Whether one of the last axes, counted from the end, is one of which it is known that it is bounded."""
+    match side:
+        case Tensor(rank=rank, bounded=Origin(axes=frozenset() as axes)):
+            return not axes.isdisjoint({-place, (rank or 0) - place})
         case _:
             return False
 
@@ -138,7 +212,9 @@ _FORMS: Final[Mapping[str, Callable[[Consume], bool]]] = {
     "along": _along_a_bounded_axis,
     "square": _square,
     "inside": _inside,
-    "no axis": lambda event: not {"axis", "squeeze_dims"} & event.arguments.keys(),
+    "squeezed": _squeezed,
+    "summed over": _summed_over,
     "filled": lambda event: event.tensor.dependence is not Dependence.VALUE,
     "full shape": _to_a_full_shape,
+    "fixed": _to_a_fixed_shape,
 }

@@ -140,3 +140,89 @@ def step(x, number):
 for x in tf.data.Dataset.from_tensor_slices(tf.ones([4, 3])).batch(2, drop_remainder=True):
     step(x, {number})
 """
+
+
+DRAWN_POSITION: Final = """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.seeds = tf.keras.random.SeedGenerator(1)
+
+    def call(self, x):
+        return 0.0 * x[tf.cast(tf.keras.random.uniform((), 0.0, 4.0, seed=self.seeds), tf.int32)]
+"""
+WINDOWS: Final = """
+@tf.function(jit_compile=True)
+def f(x):
+    total, weights = tf.zeros([2]), tf.ones([4, 3])
+    for i in tf.range(3):
+        total += tf.squeeze(x[:, i : i + 1], axis=1)
+        total += tf.reduce_sum(tf.reshape(x[:, i : i + 2], [2, tf.shape(x)[0]]), axis=0)
+        total += tf.reduce_sum(tf.reshape(x, [2, 6])[:, i : i + 4] @ weights, axis=1)
+    return total
+"""
+CROPPED: Final = """
+def cropped(images):
+    first = tf.random.uniform([], 0, images.shape[1] - 3, tf.int32)
+    return tf.ensure_shape(images[:, first : first + 4], [None, 4, 3])
+
+@tf.function(jit_compile=True)
+def f(images):
+    return 0.0 * cropped(images)
+"""
+WINDOWS_THAT_FIT: Final = """
+@tf.function(jit_compile=True)
+def f(x, weights):
+    first = tf.random.uniform([], 1, 2, tf.int32)
+    window = x[:, first : first + 2]
+    total = tf.reduce_sum(tf.reshape(window, [2, -1]), axis=1) + tf.squeeze(tf.slice(x, [0, first], [2, 1]), axis=1)
+    return total + tf.reduce_mean(window @ tf.transpose(window), axis=1) + tf.reduce_mean(weights @ window, axis=1)
+"""
+WINDOWS_OF_ROWS: Final = """
+def window(row):
+    return row["values"][row["first"] : row["first"] + 2]
+
+@tf.function(jit_compile=True)
+def f(x, first):
+    return tf.map_fn(window, {"values": x, "first": first}, fn_output_signature=tf.float32)
+"""
+GROWING_WINDOW: Final = """
+@tf.function(jit_compile=True)
+def f(x):
+    total = 0.0
+    for end in tf.range(1, 3):
+        total += tf.reduce_sum(x[:end][-1])
+    return total
+"""
+MAPPED_WINDOW: Final = """
+@tf.function(jit_compile=True)
+def f(rows, starts):
+    def window(example):
+        row, first = example
+        return row[first : first + 2]
+
+    return tf.map_fn(window, (rows, starts), fn_output_signature=tf.float32)
+"""
+POSITIONS_IN_LOOPS: Final = """
+@tf.function(jit_compile=True)
+def f(x, order, shift):
+    total = tf.constant(0.0)
+    for i in tf.range(3):
+        total += x[order[i]] + x[i + shift]
+    for first in order:
+        total += x[first]
+    return total
+"""
+UNSCALED: Final = """
+import math
+
+def scaled(x, least, most):
+    factor = 1.0
+    if not math.isclose(least, most):
+        factor = tf.random.uniform([], least, most)
+    return tf.image.resize(x, [tf.cast(4.0 * factor, tf.int32), 4])
+
+@tf.function(jit_compile=True)
+def f(x):
+    return scaled(x, 1.0, 1.0)
+"""

@@ -80,6 +80,7 @@ from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import (
     Bad,
     Compiles,
+    Diverges,
     Draft,
     Effect,
     Fails,
@@ -93,9 +94,20 @@ from xlalint.linter.rule import (
 )
 from xlalint.syntax import nodes as cst
 
+from ._bounded import BoundedShapes
 from ._followed import Followed, followed, names, on_tpu
 from ._jax import SLICE, fails, passed
-from ._programs import CHOSEN_SIZE, RESAMPLED, SIZE_AROUND_STEPS, SIZE_WHERE_ASKED, TRACKED_SIZE, sized_step
+from ._programs import (
+    CHOSEN_SIZE,
+    GROWING_WINDOW,
+    RESAMPLED,
+    SIZE_AROUND_STEPS,
+    SIZE_WHERE_ASKED,
+    TRACKED_SIZE,
+    UNSCALED,
+    WINDOWS_OF_ROWS,
+    sized_step,
+)
 from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
 from ._sizes import as_mask, at_the_largest, sized_draft
 from ._traced import traced_bounds, traced_sizes
@@ -266,6 +278,7 @@ def f(x, n, ids):
             Fails("must be a compile-time constant"),
             effect=Effect.FAILS,
         ),
+        Bad(GROWING_WINDOW, ["x[:end]"], Diverges(), effect=Effect.DIVERGES),
         Bad(
             CHOSEN_SIZE,
             ["tf.pad(tf.ones(number), [[0, 8 - number]])", "tf.ones(number)"],
@@ -302,14 +315,7 @@ def f(x, n, ids):
             why="XLA tracks the size of a selection",
         ),
         Good(
-            """
-def window(row):
-    return row["values"][row["first"] : row["first"] + 2]
-
-@tf.function(jit_compile=True)
-def f(x, first):
-    return tf.map_fn(window, {"values": x, "first": first}, fn_output_signature=tf.float32)
-""",
+            WINDOWS_OF_ROWS,
             Recompiles(),
             inputs=("f32[4, 6]", "i32[4]"),
             why="a window that moves keeps its length; what is compiled again is its position, which is XLA206",
@@ -387,19 +393,7 @@ def f(x):
             why="the flag that takes elements away is the one that brings them back",
         ),
         Good(
-            """
-import math
-
-def scaled(x, least, most):
-    factor = 1.0
-    if not math.isclose(least, most):
-        factor = tf.random.uniform([], least, most)
-    return tf.image.resize(x, [tf.cast(4.0 * factor, tf.int32), 4])
-
-@tf.function(jit_compile=True)
-def f(x):
-    return scaled(x, 1.0, 1.0)
-""",
+            UNSCALED,
             inputs=("f32[4, 6, 3]",),
             why="nothing is drawn where both limits are the same",
         ),
@@ -425,11 +419,13 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
 
     def __init__(self) -> None:
         self._sizes = BoundedSizes()
+        self._shapes = BoundedShapes()
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case Consume():
                 self._sizes.remember(event)
+                yield from self._shapes.consumed(event)
             case IndexWith(index=index, node=node):
                 yield from self._slices(event, index, node)
                 yield from traced_bounds(event)
@@ -454,6 +450,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                         rewrite = partial(cut_to, event) if effect is Effect.RECOMPILES else None
                         jax = fails(f"the length of `{brief(node)}` depends on data", SLICE)
                         yield replace(draft, on_tpu=on_tpu(carried), rewrite=rewrite, jax=jax)
+                        if tensor.carried and stride is None:
+                            yield from self._shapes.follow(event.location, help)
                         return
 
     def _arguments(self, event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:

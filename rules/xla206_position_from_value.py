@@ -16,6 +16,9 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 - `tf.gather(x, i)` compiles once.
 - If the index depends only on loop variables or on random numbers, `x[i]`, `x[i:i + 2]` and `tf.slice` compile once. An
   axis that a loop computes fails ("must be a compile-time constant").
+- XLA has no length for such a window, though both ends move: `x[:, i : i + 4]` has a bounded dynamic shape, in a buffer
+  as large as `x`. `tf.squeeze` of it, a reshape to fixed sizes, `tf.ensure_shape` and a matrix product over it do not
+  compile; `[:, -1]` takes another element, and `tf.cumsum` breaks (see XLA201). Reported only if this happens.
 - A TPU strategy compiles a step by shapes alone, before any value exists. The TPU compiler (2.20) compiles an index
   once, gives slices a bounded dynamic shape, which it pads, and refuses axes and options.
 
@@ -29,7 +32,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 
 ## Not flagged
 - Python ints, indices from `tf.shape(x)`, `tf.gather`, lists indexed by Python ints, and host code.
-- Indices that depend on nothing but loop variables (`for i in tf.range(n): x[i]`).
+- Indices that depend on nothing but loop variables (`for i in tf.range(n): x[i]`), and such windows where what follows
+  honours their length.
 
 ## Fix safety
 `safe` for elements of booleans and integers, if the index is a `tf.argmax` or `tf.argmin`, or an `int32` or `int64`
@@ -44,6 +48,7 @@ gather raises. A gather gives a variable a sparse gradient. There is no fix for 
 - https://www.tensorflow.org/api_docs/python/tf/gather
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -55,14 +60,30 @@ from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWi
 from xlalint.fixes.positions import at_position
 from xlalint.fixes.quoted import brief
 from xlalint.fixes.rewrite import Rewriter
-from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, TpuOutcome, origin_note
+from xlalint.linter.rule import (
+    Bad,
+    Compiles,
+    Draft,
+    Effect,
+    Fails,
+    Good,
+    Recompiles,
+    Rule,
+    Safety,
+    TpuOutcome,
+    origin_note,
+)
 from xlalint.syntax import nodes as cst
 
+from ._bounded import BoundedShapes
 from ._followed import AXES, Followed, followed, names, on_tpu
 from ._jax import SLICE, compiles, fails, passed
+from ._programs import CROPPED, DRAWN_POSITION, MAPPED_WINDOW, POSITIONS_IN_LOOPS, WINDOWS, WINDOWS_THAT_FIT
 from ._shapes import NOT_FOLDED, BoundedSizes, arguments_from_data, length_from, outcome
 
 OPTION = "is an option that depends on data"
+_CROP: Final = "tf.gather(images, tf.cast(first, tf.int32) + tf.range(4), axis=1)"
+_GATHERED: Final = "tf.gather(x, order[i]) + tf.gather(x, i + shift)"
 PYTHON = "pass a Python value, which is known when XLA compiles"
 REASONS: Final[Mapping[Effect, str]] = {
     Effect.RECOMPILES: "XLA recompiles for every new value",
@@ -169,82 +190,59 @@ class L(tf.keras.layers.Layer):
 """,
         ),
         Bad(
-            """
-@tf.function(jit_compile=True)
-def f(rows, starts):
-    def window(example):
-        row, first = example
-        return row[first : first + 2]
-
-    return tf.map_fn(window, (rows, starts), fn_output_signature=tf.float32)
-""",
+            MAPPED_WINDOW,
             ["row[first : first + 2]"],
             Recompiles(),
             inputs=("f32[3, 8]", "i32[3]"),
             effect=Effect.RECOMPILES,
             help="tf.gather(row, tf.cast(first, tf.int32) + tf.range(2))",
             safety=Safety.UNSAFE,
-            fixed="""
-@tf.function(jit_compile=True)
-def f(rows, starts):
-    def window(example):
-        row, first = example
-        return tf.gather(row, tf.cast(first, tf.int32) + tf.range(2))
-
-    return tf.map_fn(window, (rows, starts), fn_output_signature=tf.float32)
-""",
+            fixed=MAPPED_WINDOW.replace(
+                "row[first : first + 2]", "tf.gather(row, tf.cast(first, tf.int32) + tf.range(2))"
+            ),
         ),
         Bad(
-            """
-@tf.function(jit_compile=True)
-def f(x, order, shift):
-    total = tf.constant(0.0)
-    for i in tf.range(3):
-        total += x[order[i]] + x[i + shift]
-    for first in order:
-        total += x[first]
-    return total
-""",
+            POSITIONS_IN_LOOPS,
             ["x[order[i]]", "x[i + shift]", "x[first]"],
             Recompiles(),
             inputs=("f32[8]", "i32[3]", "i32[]"),
             effect=Effect.RECOMPILES,
             safety=Safety.UNSAFE,
-            fixed="""
-@tf.function(jit_compile=True)
-def f(x, order, shift):
-    total = tf.constant(0.0)
-    for i in tf.range(3):
-        total += tf.gather(x, order[i]) + tf.gather(x, i + shift)
-    for first in order:
-        total += tf.gather(x, first)
-    return total
-""",
+            fixed=POSITIONS_IN_LOOPS.replace("x[order[i]] + x[i + shift]", _GATHERED).replace(
+                "x[first]", "tf.gather(x, first)"
+            ),
         ),
         Bad(
-            """
-class L(tf.keras.layers.Layer):
-    def __init__(self):
-        super().__init__()
-        self.seeds = tf.keras.random.SeedGenerator(1)
-
-    def call(self, x):
-        return 0.0 * x[tf.cast(tf.keras.random.uniform((), 0.0, 4.0, seed=self.seeds), tf.int32)]
-""",
+            DRAWN_POSITION,
             ["x[tf.cast(tf.keras.random.uniform((), 0.0, 4.0, seed=self.seeds), tf.int32)]"],
             Recompiles(),
             inputs=("f32[4]",),
             effect=Effect.RECOMPILES,
             safety=Safety.UNSAFE,
-            fixed="""
-class L(tf.keras.layers.Layer):
-    def __init__(self):
-        super().__init__()
-        self.seeds = tf.keras.random.SeedGenerator(1)
-
-    def call(self, x):
-        return 0.0 * tf.gather(x, tf.cast(tf.keras.random.uniform((), 0.0, 4.0, seed=self.seeds), tf.int32))
-""",
+            fixed=DRAWN_POSITION.replace("x[", "tf.gather(x, ").replace("32)]", "32))"),
+        ),
+        Bad(
+            WINDOWS,
+            ["x[:, i : i + 1]", "x[:, i : i + 2]", "tf.reshape(x, [2, 6])[:, i : i + 4]"],
+            Fails("tf2xla conversion failed"),
+            inputs=("f32[2, 6]",),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed=re.sub(
+                r"(x|tf.reshape\(x, \[2, 6\]\))\[:, i : i \+ (\d)\]",
+                r"tf.gather(\1, tf.cast(i, tf.int32) + tf.range(\2), axis=1)",
+                WINDOWS,
+            ),
+        ),
+        Bad(
+            CROPPED,
+            ["images[:, first : first + 4]"],
+            Fails("is not compatible with expected shape"),
+            inputs=("f32[2, 6, 3]",),
+            effect=Effect.FAILS,
+            help=_CROP,
+            safety=Safety.UNSAFE,
+            fixed=CROPPED.replace("images[:, first : first + 4]", _CROP),
         ),
         Bad(
             """
@@ -343,6 +341,12 @@ def f(rows, starts):
             inputs=("f32[3, 8]", "i32[3]"),
         ),
         Good(
+            WINDOWS_THAT_FIT,
+            Compiles(bounded=True),
+            inputs=("f32[2, 6]", "f32[2, 2]"),
+            why="what follows honours how long a window is",
+        ),
+        Good(
             """
 @tf.function(jit_compile=True)
 def f(x, first):
@@ -411,11 +415,13 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
 
     def __init__(self) -> None:
         self._sizes = BoundedSizes()
+        self._shapes = BoundedShapes()
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case Consume():
                 self._sizes.remember(event)
+                yield from self._shapes.consumed(event)
             case IndexWith():
                 yield from self._subscript(event)
             case ApiCall(api=api, arguments=arguments, argument_nodes=nodes):
@@ -438,6 +444,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
         for axis, (item, _) in enumerate(items):
             if tensor := _position(item):
                 rewrite = partial(at_position, event, axis)
+                if isinstance(item, Slice) and tensor.carried:
+                    yield from self._shapes.follow(event.location, rewrite=rewrite)
                 what = f"the index of `{brief(event.location.node)}`"
                 for draft in self._draft(event, tensor, None, what, rewrite, "depends on data"):
                     # A window has a length that nobody computes before there are values.

@@ -19,6 +19,8 @@ def f(x):
     totals = tf.reduce_sum(x, 1)
     rows = tf.boolean_mask(x, totals >= tf.sort(totals)[2])
     m = tf.boolean_mask(totals, totals >= tf.sort(totals)[2])
+    at = tf.random.uniform([], 1, 2, tf.int32)
+    window = x[at : at + 2]
     pairs = tf.exp(-tf.reduce_sum((rows[:, None] - rows[None]) ** 2, -1))
     return {expression}
 """

@@ -2,10 +2,11 @@
 
 XLA keeps such a tensor in a buffer of the upper bound beside its real size. Most operations honour the size; those
 below do not, or cannot be compiled. Every entry carries the expression that shows it, over `m` (one dimension, 4 of at
-most 6 elements), `rows` (two dimensions, 4 of at most 6 rows) and `pairs` (a row and a column for each of the rows),
-and where the form of the call decides, a harmless expression beside it. The tests run all of them. They stay by hand:
-which form of a call is harmless (an axis, a `-1`, an index) is not found by varying one argument. What goes wrong at
-all is looked for by `python -m xlalint.measuring bounded`.
+most 6 elements), `rows` (two dimensions, 4 of at most 6 rows), `pairs` (a row and a column for each of the rows) and
+`window` (2 of 6 rows of `x`, from a position `at` that chance decides), and where the form of the call decides, a
+harmless expression beside it. The tests run all of them. They stay by hand: which form of a call is harmless (an axis,
+a `-1`, an index) is not found by varying one argument. What goes wrong at all is looked for by `python -m
+xlalint.measuring bounded`.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ class Consumer:
     """`consequence` completes "`tf.cumsum(m)` ...". `when` is the form of the call that is meant:
 
     `always`; `along`: along a bounded axis; `inside`: bounded along another axis than the first; `square`: a matrix of
-    which both sides are bounded; `no axis`: without that argument; `filled`: of
-    a tensor of constants in the bounded shape (`tf.ones_like(m)`); `full shape`: to a shape of which every dimension is
-    given; `size`: the size of the bounded tensor is the argument that fixes the shape of the result; `size of
-    integers`: and the result is of integers.
+    which both sides are bounded; `filled`: of a tensor of constants in the bounded shape (`tf.ones_like(m)`); `full
+    shape`: to a shape of which every dimension is given; `fixed`: a bounded dimension is given in a shape; `squeezed`:
+    without an axis, or that is a bounded one of which nothing was cut; `summed over`: along a bounded axis of one of
+    two matrices, the other one being whole; `size`: the size of the bounded tensor is the argument that fixes the shape
+    of the result; `size of integers`: and the result is of integers.
     """
 
     effect: Effect
@@ -40,7 +42,7 @@ class Consumer:
 _BROKEN: Final = "has a wrong size, and returning it crashes the process"
 _PADDED: Final = "has the size of the upper bound"
 _SHIFTED: Final = "counts from the upper bound and returns the wrong elements"
-
+_UNEQUAL: Final = "does not compile, because one of its sides is as large as its upper bound there"
 _UNSOLVED: Final = "does not compile, because XLA has no solver for a size that data decides"
 
 # APIs, effect, form, consequence, the case and the harmless form; `{api}` stands for the function.
@@ -113,9 +115,9 @@ _GROUPS: Final = (
         "tf.squeeze keras.ops.squeeze",
         (
             Effect.FAILS,
-            "no axis",
-            'does not compile ("Squeeze op does not support bounded dynamic dimensions")',
-            "{api}(rows[:, :1])",
+            "squeezed",
+            "does not compile, because a bounded dimension is as large as its upper bound there",
+            "{api}(x[at : at + 1], axis=0)",
             "{api}(rows[:, :1], axis=1)",
         ),
     ),
@@ -153,11 +155,19 @@ _GROUPS: Final = (
         "tf.ensure_shape",
         (
             Effect.FAILS,
-            "full shape",
+            "fixed",
             "does not compile, because XLA compares with the upper bound",
-            "tf.ensure_shape(rows, [4, 3])",
+            "tf.ensure_shape(window, [2, None])",
             "tf.ensure_shape(rows, [None, 3])",
         ),
+    ),
+    (
+        "tf.matmul keras.ops.matmul",
+        (Effect.FAILS, "summed over", _UNEQUAL, "{api}(tf.ones([3, 2]), window)", "{api}(window, tf.ones([3, 2]))"),
+    ),
+    (
+        "operator",
+        (Effect.FAILS, "summed over", _UNEQUAL, "tf.ones([3, 2]) @ window", "window @ tf.ones([3, 2])"),
     ),
     (
         "tf.signal.fft tf.signal.ifft",

@@ -8,11 +8,14 @@ one rank, and what is multiplied to be matrices.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ..record import replace
 from .kinds import leaves
 from .values import Api, Origin, Sequence, Slice, Static, Structure, Tensor, Value
+
+if TYPE_CHECKING:
+    from ..files.unit import Location
 
 Axes: TypeAlias = frozenset[int]
 FIRST: Final[Axes] = frozenset((0,))
@@ -142,6 +145,25 @@ def indexed(base: Tensor, index: tuple[Value, ...]) -> Origin | None:
     return along(
         resized(origin, min(cuts, key=_BY_CUT.index, default=0)), _left(counted(origin.axes, base.rank), index)
     )
+
+
+def cut_by(base: Tensor, index: tuple[Value, ...], location: Location) -> Origin | None:
+    """The bounded dynamic shape that a subscript gives the part of a tensor whose ends a loop makes, or chance: XLA has
+    no length for it, even where both ends move (measured). None where it is not known along which axes."""
+    place, axes = 0, set[int]()
+    for number, item in enumerate(index):
+        if _is_ellipsis(item):
+            place = (base.rank or 0) - sum(not _is_new(other) for other in index[number + 1 :])
+        elif not _is_new(item):
+            if isinstance(item, Slice) and any(map(_moves, (item.start, item.stop))):
+                axes.add(place)
+            place += 1
+    left = _left(frozenset(axes), index) if axes else None
+    return Origin(location, "`{code}` has a bounded dynamic shape", axes=left) if left else None
+
+
+def _moves(end: Value | None) -> bool:
+    return isinstance(end, Tensor) and end.carried
 
 
 # From what certainly makes a bound smaller to what leaves it.

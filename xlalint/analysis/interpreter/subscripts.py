@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..budget import Clock
-from ..domain.bounds import FIRST, indexed
+from ..domain.bounds import FIRST, cut_by, indexed
 from ..domain.counts import Rows, between, is_multiple, minus
 from ..domain.joins import as_list, as_tuple, element_of, join_all, without_none
 from ..domain.kinds import as_tensor, is_mixed, of_the_trace
@@ -318,6 +318,7 @@ class Subscripts(Interpreter):
         if selected:
             axes = FIRST if len(index) == 1 else None
             bounded = Origin(location, "`{code}` has a bounded dynamic shape", axes=axes)
+        bounded = bounded or cut_by(base, index, location)
         carried = selected or any(part.carried for part in parts)
         varies = after_index(base.varies, index)
         mixed = selected or is_mixed(parts)

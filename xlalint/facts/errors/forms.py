@@ -11,7 +11,7 @@ _COMPARING: Final = frozenset(("max", "min", "any", "all"))
 
 
 def forms_of(line: str) -> frozenset[str]:
-    """The names of the forms in a line: "if", "while", "assert", "operator", "call NAME", "numpy", ..."""
+    """The names of the forms in a line: "if", "while", "assert", "operator", "call NAME", "slice", "numpy", ..."""
     tree = _parsed(line.strip())
     return frozenset(form for node in ast.walk(tree) for form in _forms(node)) if tree is not None else frozenset()
 
@@ -39,6 +39,8 @@ def _forms(node: ast.AST) -> Iterator[str]:
                 yield "numpy"
         case ast.If() | ast.IfExp() | ast.comprehension(ifs=[_, *_]):
             yield "if"
+        case ast.Slice(lower=ast.expr() as lower, upper=ast.expr()) if not isinstance(lower, ast.Constant):
+            yield "slice"
         case ast.While():
             yield "while"
         case ast.Assert():

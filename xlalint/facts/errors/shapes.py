@@ -18,6 +18,7 @@ _SELECTIONS: Final = (
     candidate("XLA203", "it comes from `tf.where(condition)`", "call where|call nonzero|call argwhere"),
     candidate("XLA202", "it comes from `tf.unique`", "call unique"),
     candidate("XLA208", "it comes from non-maximum suppression", "call non_max_suppression"),
+    candidate("XLA206", "it is a slice from an index of a loop, or from a random one", "slice"),
 )
 _BATCHES: Final = (
     candidate("XLA302", "the last batch is smaller: `batch` without `drop_remainder=True`"),
@@ -118,11 +119,13 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(
         wording(
             r"(?:Incompatible shapes: \[|Shapes of all inputs must match|Input to reshape is a tensor with \d+ values"
-            r"|Shape of tensor [^\n]{1,200} is not compatible with expected shape)"
+            r"|Shape of tensor [^\n]{1,200} is not compatible with expected shape|Matrix size-incompatible: In\[0\]"
+            r"|Tried to explicitly squeeze dimension \d+ but dimension was not 1)"
             r"[^\x00]{0,3000}?tf2xla conversion failed"
         ),
         "XLA compares shapes at compile time. If eager execution accepts these, one of them depends on data (a boolean"
-        " mask, one-argument `tf.where`, `tf.unique`), and XLA uses its upper bound.",
+        " mask, one-argument `tf.where`, `tf.unique`) or is a slice from an index that a loop or chance makes, and XLA"
+        " uses its upper bound.",
         _SELECTIONS,
         compiled=True,
     ),
