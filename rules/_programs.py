@@ -226,3 +226,20 @@ def scaled(x, least, most):
 def f(x):
     return scaled(x, 1.0, 1.0)
 """
+PASSED_BOUNDS: Final = """
+def totals(x, windows):
+    total = 0.0
+    for window in windows:
+        total += tf.reduce_sum(x[window[0] : window[1]])
+    return total
+
+@tf.function(jit_compile=True)
+def step(x, windows):
+    return totals(x, windows)
+
+for length in range(1, 4):
+    windows = []
+    for first in range(2):
+        windows.append(tf.constant([first, first + length]))
+    step(tf.ones([4]), windows)
+"""

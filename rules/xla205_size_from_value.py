@@ -100,6 +100,7 @@ from ._jax import SLICE, fails, passed
 from ._programs import (
     CHOSEN_SIZE,
     GROWING_WINDOW,
+    PASSED_BOUNDS,
     RESAMPLED,
     SIZE_AROUND_STEPS,
     SIZE_WHERE_ASKED,
@@ -278,6 +279,7 @@ def f(x, n, ids):
             Fails("must be a compile-time constant"),
             effect=Effect.FAILS,
         ),
+        Bad(PASSED_BOUNDS, ["x[window[0] : window[1]]"], Runs(compilations=3), effect=Effect.RECOMPILES),
         Bad(GROWING_WINDOW, ["x[:end]"], Diverges(), effect=Effect.DIVERGES),
         Bad(
             CHOSEN_SIZE,

@@ -308,7 +308,13 @@ def _as_placeholder(value: Value) -> Value:
             return value.with_(dependence=Dependence.VALUE, bounded=None, carried=False, mixed=False)
         case Array(dtype, varies=varies):
             return Tensor(Dependence.VALUE, dtype, varies=varies)
-        case Sequence(kind, tuple(items)):
-            return Sequence(kind, tuple(map(_as_placeholder, items)))
+        case Sequence("list" | "tuple"):
+            items = value.items and tuple(map(_as_placeholder, value.items))
+            return replace(value, items=items, element=value.element and _as_placeholder(value.element))
+        case Dict(entries, element):
+            passed = {key: _as_placeholder(item) for key, item in entries.items()}
+            return Dict(passed, element and _as_placeholder(element))
+        case OneOf(alternatives):
+            return join_all(*map(_as_placeholder, alternatives))
         case _:
             return value
