@@ -14,6 +14,7 @@ KERAS_3: Final = "code that Keras 3 itself traces is not converted"
 READERS: Final = {
     "array index": "a NumPy array is indexed with",
     "array slice": "a NumPy array is cut at",
+    "array": "a NumPy array is assigned",
     "list index": "a Python list is indexed with",
     "format": "a format specification reads",
     "tf.constant": "`tf.constant` is given",

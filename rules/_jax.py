@@ -38,7 +38,7 @@ _READS: Final[Mapping[str, str | None]] = {
     "format": "this raises TypeError",
     "keras.ops.convert_to_numpy": ARRAY,
     **dict.fromkeys(("list index", "array slice"), INTEGER),
-    "array index": ARRAY,
+    **dict.fromkeys(("array index", "array"), ARRAY),
 }
 _ITERATED: Final[Mapping[str, str | None]] = {
     **dict.fromkeys(

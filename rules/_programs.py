@@ -243,3 +243,45 @@ for length in range(1, 4):
         windows.append(tf.constant([first, first + length]))
     step(tf.ones([4]), windows)
 """
+STORED_IN_ARRAY: Final = """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def f(x):
+    states = np.ones((4, 3))
+    for n in range(2):
+        states[:, n + 1] = states[:, n] + tf.reduce_sum(x)
+    return x * states[0, 2]
+"""
+OBJECTS_IN_ARRAY: Final = """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def f(x):
+    parts, sizes = np.empty(2, dtype=object), np.zeros(2, dtype="int32")
+    for n in range(2):
+        parts[n] = tf.reduce_sum(x)
+        sizes[n] = x.shape[0]
+    return x * parts[0] * tf.cast(sizes[1], tf.float32)
+"""
+TAKEN_WEIGHTS: Final = """
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.mixing = tf.keras.layers.Dense(shape[-1])
+        self.mixing.build(shape)
+
+    def call(self, x):
+        return x @ self.mixing.get_weights()[0]
+"""
+RATES: Final = """
+RATES = [0.1, 0.5, 0.9, 1.0]
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * RATES[tf.argmax(x)]
+"""
+SCALED: Final = """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return x * float(tf.reduce_max(x))
+"""

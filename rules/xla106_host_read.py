@@ -2,14 +2,14 @@
 
 ## What it does
 Reports code that needs the value itself: `bool(t)`, `int(t)`, `float(t)`, `len(t)`, `t.numpy()`, `np.f(t)`,
-`math.f(t)`, `f"{t:.2f}"`, `"%.2f" % t`, `tf.constant(t)`, and a tensor as the index of a list or a NumPy array. After
-three reads of one function the further ones are information.
+`math.f(t)`, `f"{t:.2f}"`, `"%.2f" % t`, `tf.constant(t)`, `get_weights()`, a tensor that a NumPy array stores, and one
+as the index of a list or an array. After three reads of one function the further ones are information.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. A tensor has no value during tracing, so the read fails:
 
 - `.numpy()`, and `get_value` and `eval` of Keras's backend, raise `AttributeError`.
-- NumPy functions raise "Cannot convert a symbolic tf.Tensor".
+- NumPy functions, and stores in arrays of numbers, raise "Cannot convert a symbolic tf.Tensor", or `ValueError`.
 - `bool` raises `OperatorNotAllowedInGraphError`.
 - An index of a list and `tf.constant` raise `TypeError`.
 
@@ -53,6 +53,7 @@ from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule,
 
 from ._control import KERAS_3, READERS, of_a_tensor, unconverted
 from ._jax import read
+from ._programs import OBJECTS_IN_ARRAY, RATES, SCALED, STORED_IN_ARRAY, TAKEN_WEIGHTS
 
 CONVERTED = frozenset(("int", "float", "len"))  # the builtins that AutoGraph rewrites
 STATIC_READS = frozenset(("np.shape", "np.ndim", "np.isscalar"))  # they look at the static shape only
@@ -91,42 +92,35 @@ def f(x):
             help="tf.convert_to_tensor(tf.reduce_min(x))",
         ),
         Bad(
-            """
-RATES = [0.1, 0.5, 0.9, 1.0]
-
-@tf.function(jit_compile=True)
-def f(x):
-    return x * RATES[tf.argmax(x)]
-""",
+            RATES,
             ["RATES[tf.argmax(x)]"],
             Fails("list indices must be integers"),
             effect=Effect.FAILS,
             help="tf.gather",
             safety=Safety.UNSAFE,
-            fixed="""
-RATES = [0.1, 0.5, 0.9, 1.0]
-
-@tf.function(jit_compile=True)
-def f(x):
-    return x * tf.gather(tf.stack(RATES), tf.argmax(x))
-""",
+            fixed=RATES.replace("RATES[tf.argmax(x)]", "tf.gather(tf.stack(RATES), tf.argmax(x))"),
         ),
         Bad(
-            """
-class L(tf.keras.layers.Layer):
-    def call(self, x):
-        return x * float(tf.reduce_max(x))
-""",
+            STORED_IN_ARRAY,
+            ["states[:, n + 1] = states[:, n] + tf.reduce_sum(x)"],
+            Fails("Cannot convert a symbolic tf.Tensor"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            TAKEN_WEIGHTS,
+            ["self.mixing.get_weights()"],
+            Fails("numpy() is only available when eager execution is enabled"),
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            SCALED,
             ["float(tf.reduce_max(x))"],
             Fails("float() argument must be a string or a real number"),
             effect=Effect.FAILS,
             help="tf.cast(tf.reduce_max(x), tf.float32)",
             safety=Safety.UNSAFE,
-            fixed="""
-class L(tf.keras.layers.Layer):
-    def call(self, x):
-        return x * tf.cast(tf.reduce_max(x), tf.float32)
-""",
+            fixed=SCALED.replace("float(tf.reduce_max(x))", "tf.cast(tf.reduce_max(x), tf.float32)"),
         ),
         Bad(
             """
@@ -285,6 +279,7 @@ def f(x: tf.Tensor):
         ),
     )
     good = (
+        Good(OBJECTS_IN_ARRAY, why="an array of objects holds tensors"),
         Good(
             """
 class Net(tf.keras.Model):

@@ -47,7 +47,7 @@ from .events import IterateOver, MutateInLoop
 from .filling import put_behind
 from .fixed_lengths import MAKERS
 from .frames import Frame
-from .host_reads import note_read
+from .host_reads import report_position, report_stored
 from .in_range import is_put_in_range
 from .interface import Handlers, Models, Options
 from .kept import Keeping
@@ -260,7 +260,8 @@ class Assignments(Keeping):
             case Instance():
                 self.special(frame, base, "__setitem__", (*index, value), target)
             case Array():
-                note_read(self, frame, (value,), statement, "array")
+                report_position(self, frame, index, target)
+                report_stored(self, frame, base, value, statement)
             case Api("os.environ") if sets_clustering(index[0], value):
                 self.show(frame, Shows.CLUSTERS, target, f"`{frame.unit.code(target)}`")
             case Api("os.environ") if index[0] == BACKEND_VARIABLE:

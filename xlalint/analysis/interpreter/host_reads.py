@@ -10,7 +10,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor, is_told, of_the_trace
-from ..domain.values import Dependence, Dict, Origin, Sequence, Static, Structure, Tensor, Value
+from ..domain.values import Array, Dependence, Dict, Origin, Sequence, Slice, Static, Structure, Tensor, Value
 from ..library.optimizers import OPTIMIZES
 from .contexts import ContextKind
 from .events import HostRead, MixNumber
@@ -23,7 +23,7 @@ MAKE_CONSTANTS: Final = frozenset(("tf.constant", "tf.constant_initializer"))
 
 
 def report_host_read(
-    interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression
+    interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.CSTNode
 ) -> None:
     """Say that a library of the host reads a tensor."""
     compiled = frame.context.kind is ContextKind.XLA
@@ -35,6 +35,24 @@ def report_host_read(
         interpreter.emit(frame, HostRead, node, value=read, reader=name)
     for value in bound.values():
         interpreter.doubt_tensor(frame, value)
+
+
+def report_position(interpreter: Interpreter, frame: Frame, index: Ordered[Value], node: cst.CSTNode) -> None:
+    """Say that NumPy asks a tensor for a position in an array."""
+    for item in index:
+        if (asked := next((part for part in parts_of_index(item) if of_the_trace(part)), None)) is not None:
+            reader = "array slice" if isinstance(item, Slice) else "array index"
+            interpreter.emit(frame, HostRead, node, value=asked, reader=reader)
+            return
+
+
+def report_stored(interpreter: Interpreter, frame: Frame, array: Array, value: Value, node: cst.CSTNode) -> None:
+    """Say that NumPy stores a tensor in an array of numbers: one of which the dtype is known holds no objects."""
+    stored = next((tensor for part in _given(value) if (tensor := of_the_trace(part)) is not None), None)
+    if array.dtype is None or stored is None:
+        note_read(interpreter, frame, (value,), node, "array")
+    else:
+        report_host_read(interpreter, frame, "array", {"value": stored}, node)
 
 
 def report_constant(interpreter: Interpreter, frame: Frame, name: str, value: Value, node: cst.BaseExpression) -> None:
@@ -128,6 +146,15 @@ def report_elsewhere(interpreter: Interpreter, frame: Frame, node: cst.BaseExpre
 def _first_tensor(values: Iterable[Value]) -> Tensor | None:
     parts = (part for value in values for part in _given(value))
     return next((tensor for part in parts if (tensor := as_tensor(part, Dependence.STATIC)) is not None), None)
+
+
+def parts_of_index(item: Value | Slice) -> tuple[Value, ...]:
+    """What a position is made of."""
+    match item:
+        case Slice(start, stop, step):
+            return tuple(part for part in (start, stop, step) if part is not None)
+        case _:
+            return (item,)
 
 
 def _given(value: Value) -> tuple[Value, ...]:

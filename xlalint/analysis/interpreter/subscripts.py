@@ -9,7 +9,7 @@ from ..budget import Clock
 from ..domain.bounds import FIRST, cut_by, indexed
 from ..domain.counts import Rows, between, is_multiple, minus
 from ..domain.joins import as_list, as_tuple, element_of, join_all, without_none
-from ..domain.kinds import as_tensor, is_mixed, of_the_trace
+from ..domain.kinds import as_tensor, is_mixed
 from ..domain.operators import (
     index_static,
     indexes_a_tensor,
@@ -73,6 +73,7 @@ from .events import Consume, HostRead, IndexWith
 from .filled_once import at_fixed_index
 from .found_gpus import report_index
 from .frames import Arguments, Frame, note_size
+from .host_reads import parts_of_index, report_position
 from .interface import Handlers, Interpreter, Models, Options
 from .replicas import report_parted_owner
 from .several_callees import one_of_module
@@ -182,7 +183,7 @@ class Subscripts(Interpreter):
         if isinstance(base, OneOf):
             # A position that a list would not take says which of them is meant.
             tensors = tuple(option for option in base.options if isinstance(option, Tensor | Structure))
-            parts = [part for item in index for part in _parts(item)]
+            parts = [part for item in index for part in parts_of_index(item)]
             meant = tensors if any(as_tensor(part, Dependence.STATIC) for part in parts) else ()
             return join_all(*(self.subscript(frame, node, option, index, store) for option in meant or base.options))
         report_parted_owner(self, frame, base, node)
@@ -220,7 +221,7 @@ class Subscripts(Interpreter):
             case Api("os.environ") if (asked := of_variable(self, index[0])) is not None:
                 return asked
             case Array():
-                self._read_from_array(frame, node, index)
+                report_position(self, frame, index, node)
                 return Array(base.dtype, _length_of_part(frame, node, base, index), after_index(base.varies, index))
             case Static(list() | tuple() as constant) if variations_of(index[0]) and isinstance(
                 held := as_list(Static([*constant])), Sequence
@@ -331,17 +332,9 @@ class Subscripts(Interpreter):
         """Say that Python asks a tensor for a position in a list, a tuple or a text."""
         asked = item
         if isinstance(item, Slice):
-            asked = next((part for part in _parts(item) if as_tensor(part, Dependence.STATIC)), STATIC)
+            asked = next((part for part in parts_of_index(item) if as_tensor(part, Dependence.STATIC)), STATIC)
         if as_tensor(asked, Dependence.STATIC):
             self.emit(frame, HostRead, node, value=asked, reader="list index")
-
-    def _read_from_array(self, frame: Frame, node: cst.Subscript, index: tuple[Value, ...]) -> None:
-        """Say that NumPy asks a tensor for a position in an array."""
-        for item in index:
-            if (asked := next((part for part in _parts(item) if of_the_trace(part)), None)) is not None:
-                reader = "array slice" if isinstance(item, Slice) else "array index"
-                self.emit(frame, HostRead, node, value=asked, reader=reader)
-                return
 
     def _module_named(self, frame: Frame, node: cst.Subscript, index: tuple[Value, ...]) -> Module | None:
         """What `sys.modules[__name__]` and `sys.modules["package.module"]` are, of the project."""
@@ -405,15 +398,6 @@ def _taken(steps: int | None, item: Slice) -> int | None:
     if not steps or bounds[2] == 0 or not all(bound is None or type(bound) is int for bound in bounds):
         return steps and 0
     return len(range(steps)[slice(*bounds)])
-
-
-def _parts(item: Value) -> tuple[Value, ...]:
-    """What a position is made of."""
-    match item:
-        case Slice(start, stop, step):
-            return tuple(part for part in (start, stop, step) if part is not None)
-        case _:
-            return (item,)
 
 
 def _length_of_part(frame: Frame, node: cst.Subscript, base: Array, index: tuple[Value, ...]) -> Rows | None:

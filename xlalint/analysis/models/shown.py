@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import STATIC, Api, Value
-from ..interpreter.frames import Act, Arguments, Frame
-from ..interpreter.host_reads import note_read, report_text
+from ..domain.values import STATIC, Api, Dependence, Tensor, Value
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.host_reads import note_read, report_host_read, report_text
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 
 
@@ -33,7 +33,7 @@ def _taken(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> None:
     """`model.get_weights()`: all of them as NumPy arrays."""
-    interpreter.note_done(frame, Act.READ, node, ".get_weights")
+    report_host_read(interpreter, frame, ".get_weights", {"weights": Tensor(Dependence.VALUE, variable=True)}, node)
 
 
 def _logged(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
