@@ -490,6 +490,7 @@ def test_functions_with_their_proper_arguments(reality: Reality) -> None:
         ("tf.bitcast", {"input": f2, "type": tf.int32}),
         ("tf.constant", {"value": [[1, 2], [3, 4]]}),
         ("tf.constant", {"value": 1.0}),
+        ("tf.constant", {"value": 0.0, "shape": [1, 6]}),
         ("tf.constant", {"value": [1, 2], "dtype": tf.float32}),
         ("tf.convert_to_tensor", {"value": [1.0, 2.0]}),
         ("keras.ops.convert_to_tensor", {"x": [1, 2], "dtype": "float32"}),

@@ -176,13 +176,20 @@ def _rank_einsum(call: Call, values: list[Value]) -> int | None:
             return None
 
 
+def _rank_same(call: Call, values: list[Value]) -> int | None:
+    """That of the first argument, or as many dimensions as a shape has that is given beside it: `tf.constant(0.0,
+    shape=[1, 6])`."""
+    shape = call.get("shape")
+    return rank_of(values[0] if values else None) if shape in (None, NONE) else length_of(shape)
+
+
 def _rank_mask(call: Call, values: list[Value]) -> int | None:
     mask = rank_of(call.get("mask"))
     return _shifted(rank_of(values[0] if values else None), 1 - mask if mask is not None else None)
 
 
 _RANKS: Final = {
-    "same": lambda call, values: rank_of(values[0] if values else None),
+    "same": _rank_same,
     "?": lambda call, values: None,
     "all": _rank_all,
     "matmul": _rank_matmul,
