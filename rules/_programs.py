@@ -285,3 +285,33 @@ class L(tf.keras.layers.Layer):
     def call(self, x):
         return x * float(tf.reduce_max(x))
 """
+PADDED_BATCHES: Final = """
+def padded(batch):
+    kept = batch[batch % 7 < 3]
+    return tf.concat([kept, tf.zeros([8 - tf.size(kept)], tf.int64)], 0)
+
+def promised(batch):
+    kept = tf.boolean_mask(batch, batch >= 0)
+    kept.set_shape([8])
+    return kept
+
+again = data.batch(8).map(lambda batch: batch[batch % 7 < 3]).unbatch().batch(8, drop_remainder=True)
+for dataset in (data.batch(8).map(padded), data.batch(8).map(promised), again):
+    for batch in dataset:
+        step(batch)
+"""
+COUNTED_BATCHES: Final = """
+def counted(names):
+    total = 0
+    for name, label in zip(names, (0, 1)):
+        total += len(name)
+    return names, total
+
+def batches(names):
+    names, size = counted(names)
+    return data.repeat().batch(size)
+
+for batch in batches(["ab", "cd"]).take(3):
+    step(batch)
+step(next(iter(batches(["ab", "cd"]))))
+"""

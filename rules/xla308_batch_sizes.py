@@ -38,6 +38,7 @@ from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 
 from ._feeds import batched_otherwise, passed
+from ._programs import COUNTED_BATCHES, PADDED_BATCHES
 
 SIZES = {
     "sized": "has a size that changes from call to call",
@@ -298,21 +299,12 @@ for distinct in data.batch(8).map(lambda batch: tf.unique(batch // 10)[0]):
     )
     good = (
         Good(
-            f"""{STEP}
-def padded(batch):
-    kept = batch[batch % 7 < 3]
-    return tf.concat([kept, tf.zeros([8 - tf.size(kept)], tf.int64)], 0)
-
-def promised(batch):
-    kept = tf.boolean_mask(batch, batch >= 0)
-    kept.set_shape([8])
-    return kept
-
-again = data.batch(8).map(lambda batch: batch[batch % 7 < 3]).unbatch().batch(8, drop_remainder=True)
-for dataset in (data.batch(8).map(padded), data.batch(8).map(promised), again):
-    for batch in dataset:
-        step(batch)
-""",
+            STEP + COUNTED_BATCHES,
+            Runs(1),
+            why="the loop that counts is over where the function returns",
+        ),
+        Good(
+            STEP + PADDED_BATCHES,
             Runs(1),
             why="filled up to one size, promised to be of one, or batched once more",
         ),

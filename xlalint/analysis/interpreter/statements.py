@@ -22,10 +22,11 @@ from ..domain.values import (
 )
 from ..files.troubles import InternalTrouble
 from ..files.unit import Location
+from ..library.changing_numbers import settled
 from ..library.strategies import scope_entered
 from ..program.definitions import DefinedClass, DefinedFunction
 from ..record import replace
-from .contexts import Context, ContextKind
+from .contexts import NOT_TRACED, Context, ContextKind
 from .eager_steps import is_tape, run_step, step_context
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter, method_value
@@ -86,7 +87,8 @@ class Statements(Interpreter):
     def _return(self, frame: Frame, node: cst.Return) -> None:
         value = NONE if node.value is None else self.evaluate(frame, node.value)
         self.report_leaving(frame, node, "return")
-        frame.returns.append(value)
+        once = frame.context.kind in NOT_TRACED and not frame.looped
+        frame.returns.append(settled(value, Location(frame.unit, node)) if once else value)
         frame.left = join_environments(frame.left, frame.env)
         frame.env = None
 

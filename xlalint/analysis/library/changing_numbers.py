@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ...syntax import nodes as cst
 from ..domain.row_counts import rows_in
-from ..domain.values import ApiObject, Array, Static, Tensor, Value, Variation
+from ..domain.values import ApiObject, Array, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import GROWN, LAST, OF_ITEMS, OF_RECORD, OF_SHAPE, READ, RESIZED, lengths_of
 from ..files.unit import Location
+from ..record import replace
 
 
 def decided_by(number: Value | None, axis: int, location: Location) -> tuple[Variation, ...]:
@@ -35,6 +36,17 @@ def changing(number: Value | None, location: Location, looped: bool) -> Variatio
         return None
     numbers = [each for each in number.varies if looped or not _is_over(each.location, location)]
     return min(numbers, key=lambda each: each.detail == OF_ITEMS, default=None)
+
+
+def settled(value: Value, location: Location) -> Value:
+    """What a function that runs once returns at a place: a loop that is over changes none of the numbers again."""
+    match value:
+        case Static(varies=(_, *_) as varies):
+            return replace(value, varies=tuple(each for each in varies if not _is_over(each.location, location)))
+        case Sequence("tuple", tuple(items)):
+            return replace(value, items=tuple(settled(item, location) for item in items))
+        case _:
+            return value
 
 
 def _is_over(counted: Location, location: Location) -> bool:
