@@ -145,7 +145,15 @@ def _inside(event: Consume) -> bool:
     return not {"x", "y", "x1", "x2"} & event.arguments.keys() and bool(_axes(event) - FIRST)
 
 
+def _is_cut(event: Consume) -> bool:
+    """Whether something may have made the bound smaller, as a slice to a constant end does: it may be what is asked."""
+    origin = event.tensor.bounded
+    return origin is not None and origin.extent not in (0, 1)
+
+
 def _to_a_full_shape(event: Consume) -> bool:
+    if _is_cut(event):
+        return False
     match event.arguments.get("shape", event.arguments.get("newshape")):
         case Sequence(items=(_, *_) as items):
             return all(map(_is_number, items))
@@ -163,6 +171,8 @@ def _is_number(size: Value) -> bool:
 
 
 def _to_a_fixed_shape(event: Consume) -> bool:
+    if _is_cut(event):
+        return False
     match event.arguments.get("shape"):
         case Sequence(items=tuple(items)):
             return any(
@@ -179,7 +189,7 @@ def _squeezed(event: Consume) -> bool:
         return True
     named = numbers_of(event.arguments.get("axis", event.arguments.get("squeeze_dims")))
     origin = event.tensor.bounded
-    whole = origin is not None and origin.axes is not None and origin.extent == 0
+    whole = origin is not None and origin.axes is not None and not _is_cut(event)
     return whole and bool(counted(named or (), event.tensor.rank) & _axes(event))
 
 
