@@ -177,6 +177,7 @@ def f(x, weights):
     window = x[:, first : first + 2]
     total = tf.reduce_sum(tf.reshape(window, [2, -1]), axis=1) + tf.squeeze(tf.slice(x, [0, first], [2, 1]), axis=1)
     total += tf.reduce_mean(tf.reshape(window[:, :2], [2, 2]), axis=1) + tf.squeeze(window[:, :1], axis=1)
+    total += tf.squeeze(tf.map_fn(lambda row: row[first : first + 2], x[:1]), axis=0)
     return total + tf.reduce_mean(window @ tf.transpose(window), axis=1) + tf.reduce_mean(weights @ window, axis=1)
 """
 WINDOWS_OF_ROWS: Final = """

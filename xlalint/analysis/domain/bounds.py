@@ -75,6 +75,13 @@ def along(origin: Origin, axes: Axes | None) -> Origin | None:
     return None
 
 
+def behind_new_axis(origin: Origin | None) -> Origin | None:
+    """The bounded dynamic shape of several tensors of that shape, one behind the other along a new first axis."""
+    if origin is None or origin.axes is None:
+        return origin
+    return along(origin, frozenset(axis + 1 if axis >= 0 else axis for axis in origin.axes))
+
+
 def resized(origin: Origin, change: int | None) -> Origin:
     """A bounded dynamic shape whose bound becomes smaller, -1, or larger, 1; None: perhaps one of the two."""
     known = change is not None and origin.extent in (0, change)

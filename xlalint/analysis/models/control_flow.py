@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.bounds import behind_new_axis
 from ..domain.choosing import chosen_by
 from ..domain.joins import join_all
 from ..domain.kinds import as_tensor
@@ -281,7 +282,10 @@ def _stacked(result: Value, mixed: bool) -> Value:
     match result:
         case Tensor():
             rank = None if result.rank is None else result.rank + 1
-            return result.with_(dependence=Dependence.VALUE, rank=rank, carried=True, mixed=mixed, open=None)
+            bounded = behind_new_axis(result.bounded)
+            return result.with_(
+                dependence=Dependence.VALUE, rank=rank, bounded=bounded, carried=True, mixed=mixed, open=None
+            )
         case Sequence(kind, tuple(items)):
             return Sequence(kind, tuple(_stacked(item, mixed) for item in items))
         case _:
