@@ -217,6 +217,14 @@ def _is_bounded(side: Value, place: int) -> bool:
             return False
 
 
+def _of_an_image(event: Consume) -> bool:
+    """Bounded in height or width, of one image or of a batch of them; where nobody knows which, in what is one of both
+    for either."""
+    sides = {3: {0, 1}, 4: {1, 2}, None: {1}}.get(event.tensor.rank, set())
+    origin = event.tensor.bounded
+    return origin is not None and origin.axes is not None and not sides.isdisjoint(_axes(event))
+
+
 _FORMS: Final[Mapping[str, Callable[[Consume], bool]]] = {
     "always": lambda event: True,
     "along": _along_a_bounded_axis,
@@ -227,4 +235,5 @@ _FORMS: Final[Mapping[str, Callable[[Consume], bool]]] = {
     "filled": lambda event: event.tensor.dependence is not Dependence.VALUE,
     "full shape": _to_a_full_shape,
     "fixed": _to_a_fixed_shape,
+    "image": _of_an_image,
 }

@@ -170,6 +170,13 @@ def cropped(images):
 def f(images):
     return 0.0 * cropped(images)
 """
+RESIZED_CROP: Final = """
+@tf.function(jit_compile=True)
+def f(images):
+    top, left = tf.unstack(tf.random.uniform([2], 1, 2, tf.int32))
+    crop = images[:, top : top + 4, left : left + 4]
+    return tf.image.resize(crop, [6, 6])
+"""
 WINDOWS_THAT_FIT: Final = """
 @tf.function(jit_compile=True)
 def f(x, weights):
@@ -316,4 +323,13 @@ def batches(names):
 for batch in batches(["ab", "cd"]).take(3):
     step(batch)
 step(next(iter(batches(["ab", "cd"]))))
+"""
+BEST: Final = """
+def best(x, scores):
+    codes = tf.cast(x, tf.int32)
+    return codes[tf.argmax(scores)]
+
+class L(tf.keras.layers.Layer):
+    def call(self, x, scores):
+        return best(x, scores)
 """

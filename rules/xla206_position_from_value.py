@@ -18,7 +18,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
   axis that a loop computes fails ("must be a compile-time constant").
 - XLA has no length for such a window, though both ends move: `x[:, i : i + 4]` has a bounded dynamic shape, in a buffer
   as large as `x`. `tf.squeeze` of it, a reshape to fixed sizes, `tf.ensure_shape` and a matrix product over it do not
-  compile; `[:, -1]` takes another element, and `tf.cumsum` breaks (see XLA201). Reported only if this happens.
+  compile; `[:, -1]` takes another element, `tf.image.resize` scales the buffer, and `tf.cumsum` breaks (see XLA201).
+  Reported only if this happens.
 - A TPU strategy compiles a step by shapes alone, before any value exists. The TPU compiler (2.20) compiles an index
   once, gives slices a bounded dynamic shape, which it pads, and refuses axes and options.
 
@@ -63,6 +64,7 @@ from xlalint.fixes.rewrite import Rewriter
 from xlalint.linter.rule import (
     Bad,
     Compiles,
+    Diverges,
     Draft,
     Effect,
     Fails,
@@ -78,7 +80,16 @@ from xlalint.syntax import nodes as cst
 from ._bounded import BoundedShapes
 from ._followed import AXES, Followed, followed, names, on_tpu
 from ._jax import SLICE, compiles, fails, passed
-from ._programs import CROPPED, DRAWN_POSITION, MAPPED_WINDOW, POSITIONS_IN_LOOPS, WINDOWS, WINDOWS_THAT_FIT
+from ._programs import (
+    BEST,
+    CROPPED,
+    DRAWN_POSITION,
+    MAPPED_WINDOW,
+    POSITIONS_IN_LOOPS,
+    RESIZED_CROP,
+    WINDOWS,
+    WINDOWS_THAT_FIT,
+)
 from ._shapes import NOT_FOLDED, BoundedSizes, arguments_from_data, length_from, outcome
 
 OPTION = "is an option that depends on data"
@@ -112,30 +123,14 @@ def f(x, i):
 """,
         ),
         Bad(
-            """
-def best(x, scores):
-    codes = tf.cast(x, tf.int32)
-    return codes[tf.argmax(scores)]
-
-class L(tf.keras.layers.Layer):
-    def call(self, x, scores):
-        return best(x, scores)
-""",
+            BEST,
             ["codes[tf.argmax(scores)]"],
             Recompiles(),
             inputs=("f32[4, 3]", "f32[4]"),
             effect=Effect.RECOMPILES,
             help="tf.gather(codes, tf.argmax(scores))",
             safety=Safety.SAFE,
-            fixed="""
-def best(x, scores):
-    codes = tf.cast(x, tf.int32)
-    return tf.gather(codes, tf.argmax(scores))
-
-class L(tf.keras.layers.Layer):
-    def call(self, x, scores):
-        return best(x, scores)
-""",
+            fixed=BEST.replace("codes[tf.argmax(scores)]", "tf.gather(codes, tf.argmax(scores))"),
         ),
         Bad(
             """
@@ -233,6 +228,13 @@ class L(tf.keras.layers.Layer):
                 r"tf.gather(\1, tf.cast(i, tf.int32) + tf.range(\2), axis=1)",
                 WINDOWS,
             ),
+        ),
+        Bad(
+            RESIZED_CROP,
+            ["images[:, top : top + 4, left : left + 4]"],
+            Diverges(),
+            inputs=("f32[2, 6, 6, 3]",),
+            effect=Effect.DIVERGES,
         ),
         Bad(
             CROPPED,

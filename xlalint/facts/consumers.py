@@ -26,10 +26,10 @@ class Consumer:
 
     `always`; `along`: along a bounded axis; `inside`: bounded along another axis than the first; `square`: a matrix of
     which both sides are bounded; `filled`: of a tensor of constants in the bounded shape (`tf.ones_like(m)`); `full
-    shape`: to a shape of which every dimension is given; `fixed`: a bounded dimension is given in a shape; `squeezed`:
-    without an axis, or that is a bounded one of which nothing was cut; `summed over`: along a bounded axis of one of
-    two matrices, the other one being whole; `size`: the size of the bounded tensor is the argument that fixes the shape
-    of the result; `size of integers`: and the result is of integers.
+    shape`: to a shape of which every dimension is given; `fixed`: a bounded dimension is given in a shape; `image`:
+    bounded in height or width; `squeezed`: without an axis, or that is a bounded one of which nothing was cut; `summed
+    over`: along a bounded axis of one of two matrices, the other one being whole; `size`: the size of the bounded
+    tensor is the argument that fixes the shape of the result; `size of integers`: and the result is of integers.
     """
 
     effect: Effect
@@ -159,6 +159,16 @@ _GROUPS: Final = (
             "does not compile, because XLA compares with the upper bound",
             "tf.ensure_shape(window, [2, None])",
             "tf.ensure_shape(rows, [None, 3])",
+        ),
+    ),
+    (
+        "tf.image.resize keras.ops.image.resize",
+        (
+            Effect.DIVERGES,
+            "image",
+            "scales the buffer of the upper bound instead of the image in it",
+            "{api}(window[None, :, :, None], [3, 3])",
+            "{api}(rows[:, :, None, None], [3, 2])",
         ),
     ),
     (
