@@ -156,18 +156,29 @@ def _to_a_full_shape(event: Consume) -> bool:
         return False
     match event.arguments.get("shape", event.arguments.get("newshape")):
         case Sequence(items=(_, *_) as items):
-            return all(map(_is_number, items))
+            return all(_is_number(item, _is_of_window(event)) for item in items)
         case _:
             return False
 
 
-def _is_number(size: Value) -> bool:
-    """Whether a dimension is given that XLA knows, which it also counts of shapes."""
+def _is_number(size: Value, of_window: bool) -> bool:
+    """Whether a dimension is given that XLA knows. It also knows what is computed of shapes: that may be as much as the
+    upper bound of a selection, which has taken everything, but not of a window."""
     match size:
         case Static(constant):
             return constant not in (-1, None)
         case _:
-            return isinstance(size, Tensor) and size.dependence <= Dependence.SHAPE
+            return of_window and isinstance(size, Tensor) and size.dependence <= Dependence.SHAPE
+
+
+def _is_of_window(event: Consume) -> bool:
+    """Whether a slice has made the shape a bounded dynamic one."""
+    origin = event.tensor.bounded
+    match origin and origin.location.node:
+        case cst.Subscript(slice=elements):
+            return any(isinstance(element.slice, cst.Slice) for element in elements)
+        case _:
+            return False
 
 
 def _to_a_fixed_shape(event: Consume) -> bool:
