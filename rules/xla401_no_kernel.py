@@ -2,7 +2,7 @@
 
 ## What it does
 Reports calls of TensorFlow and Keras that use an operation without an XLA kernel, in the TensorFlow version that runs
-the code (`tensorflow = "2.15"`; default: the newest version that the project's requirements allow). Also the operations
+the code (`tensorflow = "2.15"`; default: the newest version that the nearest requirements allow). Also the operations
 of a library that the program loads by `tf.load_op_library`, as a warning.
 
 ## What XLA does

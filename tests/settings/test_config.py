@@ -326,7 +326,13 @@ def test_keras_of_a_requirement(requirement: str, keras: int | None) -> None:
         ("tensorflow~=2.15", None),
         ("tensorflow<3", None),
         ("tensorflow!=2.15", None),
-        ("keras<3", None),
+        ("keras<3", "2.15"),
+        ("keras==2.4.3", "2.15"),
+        ("keras>=3", None),
+        ("tensorflow-gpu>=2.4", "2.11"),
+        ("tensorflow-gpu==2.4.1", "2.4"),
+        ("tf_keras==2.16.*", "2.16"),
+        ("tf_keras", None),
     ],
 )
 def test_newest_tensorflow_that_a_requirement_allows(requirement: str, tensorflow: str | None) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ..findings.findings import Backend, Problem
-from ..settings.config import Settings
+from ..settings.config import Settings, as_required
 from ..settings.requirements import Required, required_near
 from ..sources.discovery import FileToCheck
 from ..sources.distributions import is_installed
@@ -148,12 +148,9 @@ class Inputs:
             self._sources.clear()
 
     def keras_near(self, settings: Settings) -> dict[Path, int | None]:
-        """The Keras that runs the files of a folder, where it is another one than the settings of the run say: by the
-        settings of the folder or, where nobody set it, by what its project requires."""
-        of = {folder: settings.of(folder) for folder in self.folders}
-        near = {folder: self.required[folder].keras for folder in self.required if "keras" in of[folder].inferred}
-        found = {folder: near.get(folder, here.keras) for folder, here in of.items()}
-        return {folder: keras for folder, keras in found.items() if keras != settings.keras}
+        """The Keras that runs the files of a folder, where it is another one than the settings of the run say."""
+        near = self.settings_near(settings)
+        return {folder: here.keras for folder, here in near.items() if here.keras != settings.keras}
 
     @property
     def required(self) -> dict[Path, Required]:
@@ -177,21 +174,24 @@ class Inputs:
         return max((facts.jax for facts in self.facts.values() if facts.matters), default=Jax.UNNAMED)
 
     def settings_near(self, settings: Settings) -> dict[Path, Settings]:
-        """The settings of the folders that go by others than those of the run."""
-        of = {folder: settings.of(folder) for folder in self.folders}
+        """The settings of the folders that go by others than those of the run: as a nearer file has them and, where
+        nobody set which Keras and TensorFlow run the code, as what their project requires decides."""
+        of = {folder: as_required(settings.of(folder), self.required.get(folder)) for folder in self.folders}
         return {folder: here for folder, here in of.items() if here is not settings}
 
     def settings_parts(self, settings: Settings) -> Iterator[str]:
         """What findings depend on of the settings of the run and of its folders; the same in every process."""
         yield from settings_parts(settings)
-        yield repr(sorted(self.keras_near(settings).items()))
+        near = sorted(self.settings_near(settings).items())
+        yield repr([(str(folder), here.keras, here.tensorflow) for folder, here in near])
         yield repr(sorted(map(str, self.of_tensorflow_1)))
         yield repr(
             [(str(folder), sorted(one.backends)) for folder, one in sorted(self.required.items()) if one.backends]
         )
-        for folder, here in sorted(self.settings_near(settings).items()):
-            yield str(folder)
-            yield from settings_parts(here)
+        for folder, _ in near:
+            if (here := settings.of(folder)) is not settings:
+                yield str(folder)
+                yield from settings_parts(here)
 
     @cached_property
     def checked(self) -> list[FileToCheck]:

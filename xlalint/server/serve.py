@@ -17,7 +17,7 @@ from .. import __version__
 from ..analysis.files.files import Stopped
 from ..findings.findings import Edit, Finding, Safety
 from ..linter import garbage
-from ..settings.config import home_of
+from ..settings.config import home_of, near
 from ..settings.layers import ConfigurationError
 from ..sources.ignoring import ignorable, ignore_edits
 from ..sources.reading import source_of
@@ -261,7 +261,7 @@ class Server(LanguageServer):
         if not found:
             line, column = part.text.lines[place[0] - 1], place[1]
             text = "\n".join(other.text.text for other in shown.document.parts)
-            version = self._projects[shown.root].settings.tensorflow
+            version = near(self._projects[shown.root].settings, shown.document.path.parent).tensorflow
             about = await self._aside(lambda: hover.about_call(text, line, column, version))
             found = [about] if about is not None else []
         if not found:

@@ -27,7 +27,7 @@ from .layers import (
     parse_override,
     shown,
 )
-from .requirements import keras_of, keras_of_project, tensorflow_of_project
+from .requirements import Required, keras_of, keras_of_project, required_near, tensorflow_of_project
 from .tables import FILE_TIMEOUT, PROBE_LIMITS, ProbeTable
 
 DEFAULT_CACHE_DIR: Final = ".xlalint_cache"
@@ -430,6 +430,23 @@ def inferred_anew(settings: Settings, paths: Sequence[Path]) -> Settings:
         tensorflow = tensorflow_of_project(paths)
         settings = replace(settings, tensorflow=tensorflow[0] if tensorflow else None)
     return settings
+
+
+def as_required(settings: Settings, required: Required | None) -> Settings:
+    """The settings of a folder as its nearest requirements decide what nobody set: which Keras and TensorFlow run its
+    files. Where no requirements name either, they are as they are for the run."""
+    if required is None:
+        return settings
+    keras = required.keras if "keras" in settings.inferred else settings.keras
+    tensorflow = required.tensorflow if "tensorflow" in settings.inferred else settings.tensorflow
+    if (keras, tensorflow) == (settings.keras, settings.tensorflow):
+        return settings
+    return replace(settings, keras=keras, tensorflow=tensorflow)
+
+
+def near(settings: Settings, folder: Path) -> Settings:
+    """The settings for the files of one folder."""
+    return as_required(settings.of(folder), required_near([folder]).get(folder))
 
 
 def _telling(project: Path | None, paths: Sequence[Path]) -> Sequence[Path]:

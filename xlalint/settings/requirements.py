@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from ..findings.findings import Backend
 from ..sources.text import MOST_SETTINGS, UnreadableSource, read_bytes
 from ..sources.toml import read_toml
 
 _T = TypeVar("_T")
+_Bounds: TypeAlias = Sequence[tuple[str, tuple[int, ...]]]  # each a sign and the numbers of a version
 
 _JAX: Final = re.compile(r"\s*jax(?:lib)?\b(?!-)")
 _KERAS_3_LIBRARIES: Final = re.compile(r"\s*keras(?:[-_](?:core|cv|hub|nlp|rs))?\b(?!-)")
@@ -36,7 +37,10 @@ _TENSORFLOW: Final = frozenset(("tensorflow", "tensorflow-cpu", "tensorflow-maco
 _WITH_GPU: Final = _TENSORFLOW | {"tensorflow-gpu"}
 _KERAS_2_ONLY: Final = frozenset(("tf-keras", "tf-keras-nightly", "tensorflow-gpu"))
 _BRINGS_KERAS: Final = _TENSORFLOW | _KERAS_2_ONLY | {"keras"}
-_KERAS_3_ARRIVED: Final = (2, 16)  # TensorFlow 2.16 is the first whose `tf.keras` is Keras 3
+_KERAS_3_ARRIVED: Final = (2, 16)  # TensorFlow 2.16 is the first whose `tf.keras` is Keras 3, and asks for a Keras 3
+_LAST_WITH_KERAS_2: Final = (2, 15)
+_LAST_WITH_GPU: Final = (2, 11)  # of `tensorflow-gpu`: what is called 2.12 only says that it is no more
+_NUMBERED_ALIKE: Final = _WITH_GPU | {"tf-keras"}  # which asks for the TensorFlow of its own number
 
 
 def keras_of_project(paths: Iterable[Path]) -> tuple[int, str] | None:
@@ -65,12 +69,14 @@ def _first_of_project(paths: Iterable[Path], told: Callable[[Iterable[str]], _T 
 class Required:
     """What requirements say that name TensorFlow or Keras. `keras`: 2 or 3, None where they leave it open; `backends`:
     what they have Keras 3 run on, where JAX is among it; `file`: where they stand; `tensorflow_1`: no later one runs
-    the code, and none of these compiles what does not ask for it."""
+    the code, and none of these compiles what does not ask for it; `tensorflow`: the newest that they allow, None where
+    they set no upper bound."""
 
     keras: int | None
     backends: frozenset[Backend]
     file: Path
     tensorflow_1: bool = False
+    tensorflow: str | None = None
 
 
 def required_near(folders: Iterable[Path]) -> dict[Path, Required]:
@@ -108,12 +114,15 @@ def _said_in(folder: Path) -> Required | None:
         if any((found := _named(text)) is not None and found[0] in _BRINGS_KERAS for text in requirements):
             needed = _requirements(file, _dependencies) if file.name == _PYPROJECT else requirements
             old = any(map(_is_tensorflow_1, requirements))
-            said.append(Required(keras_of(requirements), backends_of(needed), file, old))
+            newest = tensorflow_of(requirements)
+            said.append(Required(keras_of(requirements), backends_of(needed), file, old, newest))
             if said[0].keras is not None:
                 return said[0]
     deciding = [one for one in said if one.keras is not None]
     if len({one.keras for one in deciding}) == 1:
-        return replace(said[0], keras=deciding[0].keras, file=deciding[0].file)
+        allowed = [one.tensorflow for one in deciding]
+        latest = None if None in allowed else max(filter(None, allowed), key=_numbers)
+        return replace(said[0], keras=deciding[0].keras, file=deciding[0].file, tensorflow=latest)
     return said[0] if said else None
 
 
@@ -150,9 +159,22 @@ def _is_tensorflow_1(requirement: str) -> bool:
 
 def tensorflow_of(requirements: Iterable[str]) -> str | None:
     """The newest TensorFlow that the requirements allow, as far as they set an upper bound."""
-    parsed = (found for text in requirements if (found := _named(text)) is not None and found[0] in _TENSORFLOW)
-    newest = [top for _, bounds in parsed for sign, version in bounds if (top := _newest(sign, version)) is not None]
+    newest = [top for text in requirements if (found := _named(text)) is not None for top in _tops(*found)]
     return ".".join(map(str, min(newest))) if newest else None
+
+
+def _tops(name: str, bounds: _Bounds) -> Iterator[tuple[int, ...]]:
+    """The TensorFlows above which a requirement allows none."""
+    if name in _NUMBERED_ALIKE:
+        yield from (top for sign, version in bounds if (top := _newest(sign, version)) is not None)
+    if name == "tensorflow-gpu":
+        yield _LAST_WITH_GPU
+    if name == "keras" and _side(bounds, (3,)) == 2:
+        yield _LAST_WITH_KERAS_2
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _newest(sign: str, version: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -172,7 +194,7 @@ def _newest(sign: str, version: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 @lru_cache(maxsize=1024)
-def _named(requirement: str) -> tuple[str, list[tuple[str, tuple[int, ...]]]] | None:
+def _named(requirement: str) -> tuple[str, _Bounds] | None:
     """The normal name in a requirement that may be of TensorFlow or Keras, and its bounds."""
     if len(requirement) > _LONGEST or not _CONCERNS.search(requirement):
         return None
@@ -200,7 +222,7 @@ def _verdict(requirement: str) -> int | None:
     return _side(bounds, (3,)) if name == "keras" else None
 
 
-def _side(bounds: Sequence[tuple[str, tuple[int, ...]]], border: tuple[int, ...]) -> int | None:
+def _side(bounds: _Bounds, border: tuple[int, ...]) -> int | None:
     """2 when every allowed version lies below `border`, 3 when every one lies at or above it, else None."""
     for sign, version in bounds:
         match sign:
