@@ -28,6 +28,35 @@ def is_caught(event: Setup, exceptions: Collection[str] | None) -> bool:
     )
 
 
+def catches_all(event: Setup) -> bool:
+    """Whether a `try` around a place, or a call that leads there, catches whatever is raised."""
+    return any(
+        isinstance(outer, cst.Try) and inner is outer.body and any(_catches(each, ()) for each in outer.handlers)
+        for outer, inner in _around(event)
+    )
+
+
+def asks_version(event: Setup) -> bool:
+    """Whether a condition around a place, or around a call that leads there, is about the version of a library, or
+    about what an object has."""
+    return any(
+        isinstance(outer, cst.If | cst.IfExp)
+        and inner is not outer.test
+        and any(map(_is_of_version, cst.within(outer.test)))
+        for outer, inner in _around(event)
+    )
+
+
+def _is_of_version(node: cst.CSTNode) -> bool:
+    match node:
+        case cst.Attribute(attr=cst.Name("__version__" | "VERSION")):
+            return True
+        case cst.Call(func=cst.Name("hasattr" | "getattr")):
+            return True
+        case _:
+            return False
+
+
 def _around(event: Setup) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
     """What stands around a place and the calls that lead there, in their functions, each with the part of it that the
     place is in."""

@@ -63,3 +63,28 @@ def test_every_rule_takes_the_tensorflow_of_the_nearest_requirements(project: Pa
     assert codes_by_folder(project) == {"new": old, "old": old, "with_gpu": old}
     everywhere = check([project], load([project], isolated=True, options={"tensorflow": "2.21"}))
     assert {one.code for one in everywhere.findings} == new
+
+
+NAMES_OF_A_VERSION: Final = """\
+import sys
+
+import tensorflow as tf
+
+if sys.argv[1:]:
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=sys.argv[1])
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    strategy = tf.distribute.TPUStrategy(resolver)
+    tf.keras.mixed_precision.experimental.set_policy("mixed_bfloat16")
+"""
+
+
+def test_a_name_is_missing_where_the_nearest_requirements_ask_for_a_version_without_it(project: Path) -> None:
+    (project / ".git").mkdir()
+    for folder, requirement in {"old": "tensorflow==2.8", "newer": "tensorflow==2.11.1", "open": "tensorflow"}.items():
+        (project / folder).mkdir()
+        (project / folder / "main.py").write_text(NAMES_OF_A_VERSION)
+        (project / folder / "requirements.txt").write_text(requirement)
+    found = check([project], load([project], isolated=True)).findings
+    said = {one.path.split("/")[-2]: one.severity for one in found if one.code == "XLA534"}
+    assert said == {"newer": Severity.ERROR, "open": Severity.WARNING}

@@ -341,6 +341,13 @@ def _under_jax(options: argparse.Namespace, kind: str, gpu: bool = False, of: Co
         print(name, *(one.get("outcome", "ok") for one in (row or {}).values()), flush=True)
 
 
+def wheels(options: argparse.Namespace) -> None:
+    """Which names of a program's way to a TPU are in which version, from the wheels in the folder."""
+    from xlalint.measuring import wheels
+
+    _write(FOLDER / "wheels.json", wheels.measure(options.folder))
+
+
 def constants(options: argparse.Namespace) -> None:
     """Which inputs of each op must be compile-time constants, by the calls of the shipped table."""
     from xlalint.measuring import constants
@@ -396,6 +403,7 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
         older,
         gpu,
         jax,
+        wheels,
         constants,
         tables,
         counts,

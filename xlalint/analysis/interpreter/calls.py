@@ -53,6 +53,7 @@ from ..library.keras_classes import backends_of, runs_on_host, takes_others
 from ..library.refusing_layers import after_own_layer, behind_weights
 from ..library.strategies import (
     OF_OTHERS,
+    RUN_V2,
     asks_for_complex128,
     is_of_devices,
     is_traced_back,
@@ -383,7 +384,7 @@ class Calls(Interpreter):
             self.report_setup(frame, "", None, *bound, UNKNOWN, node)
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             name = node.func.attr.value
-            if name in OF_OTHERS:
+            if name in OF_OTHERS or name == RUN_V2:
                 self.report_setup(frame, f".{name}", UNKNOWN, *arguments.by_name(), UNKNOWN, node)
             special = self.models.methods.get(f".{name}")
             if special is not None:

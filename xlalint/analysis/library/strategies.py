@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Final
 
+from ...facts import wheels
 from ...syntax import nodes as cst
 from ..domain.kinds import options
 from ..domain.values import (
@@ -58,7 +59,8 @@ MODEL_MAKERS: Final = re.compile(
     r"|torch\.nn\.(?:Module|Sequential|ModuleList)$"
 )
 TRAINING: Final = frozenset(("fit", "fit_generator", "train_on_batch"))  # the methods by which Keras trains
-RUNS: Final = frozenset(("experimental_run_v2", "run"))  # the methods of strategies that run a step on each device
+RUN_V2: Final = "experimental_run_v2"  # which nothing but a strategy has ever had
+RUNS: Final = frozenset((RUN_V2, "run"))  # the methods of strategies that run a step on each device
 _OF_XLA: Final = (RESOLVER, "tf.contrib.tpu.", "tf.estimator.tpu.", "tf.tpu.", "tf.xla.")
 _OF_TABLES: Final = "tf.tpu.experimental.embedding."  # which describes tables, also to code that uses no TPU
 _INPUT_SHAPES: Final = frozenset(("batch_input_shape", "batch_shape", "input_dim", "input_shape"))
@@ -132,7 +134,7 @@ _METHODS: Final[Mapping[str, frozenset[str]]] = {
         (
             "distribute_datasets_from_function",
             "experimental_distribute_dataset",
-            "experimental_run_v2",
+            RUN_V2,
             "gather",
             "reduce",
             "run",
@@ -153,10 +155,12 @@ def sets_up(name: str) -> bool:
     """Whether a call of this canonical name sets a program up."""
     if name in _FUNCTIONS or _STRATEGY.match(name):
         return True
-    if name in LAUNCHERS or name == LOADER or MODEL_MAKERS.match(name):
+    if name in LAUNCHERS or name == LOADER or MODEL_MAKERS.match(name) or wheels.may_lack(name):
         return True
     owner, _, method = name.rpartition(".")
     kind = "strategy" if _STRATEGY.match(owner) else api.kind_of(owner)
+    if kind == "strategy" and wheels.may_lack(f"{wheels.STRATEGY}.{method}"):
+        return True
     return kind is not None and method in _METHODS.get(kind, ())
 
 

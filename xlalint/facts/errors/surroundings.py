@@ -1,10 +1,10 @@
-"""What no change of the code mends: memory, drivers, libraries."""
+"""What no change of the code mends: memory, drivers, libraries, versions."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from .pattern import Pattern, wording
+from .pattern import Pattern, candidate, wording
 
 _LESS: Final = (
     "Use a smaller batch or accumulated gradients; bfloat16 (keras.mixed_precision.set_global_policy);\n"
@@ -45,6 +45,17 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         "The device has no memory left for the result of this operation, beside all that the program holds. Shapes"
         " decide, not the code around them; another program on the same GPU takes its share, too.",
         rewrite=_LESS,
+    ),
+    # -- versions
+    Pattern(
+        wording(
+            r"module `(?:tensorflow|keras)[\w.]*` has no attribute `\w+`"
+            r"|No module named `(?:tensorflow|keras)\.[\w.]+`"
+            r"|`\w*Strategy\w*` object has no attribute `\w+`"
+        ),
+        "This TensorFlow, or its Keras, has no such name: an older or a newer one has it, or none.",
+        (candidate("XLA534", "the call sets up a TPU, a strategy or mixed precision"),),
+        rewrite="The name under which this version has it, or the version of TensorFlow that the code was written for.",
     ),
     # -- CUDA
     Pattern(
