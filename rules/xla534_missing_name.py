@@ -275,13 +275,19 @@ if tf.config.list_physical_devices("GPU"):
         if not isinstance(event, SetupCall) or asks_version(event):
             return
         name = _name_of(event)
-        missing = wheels.lack(name, self.tensorflow) if name is not None else None
-        if name is None or missing is None:
+        if name is None:
+            return
+        of_keras_3 = event.keras_is_known and event.keras == 3
+        version = (
+            None if of_keras_3 and name.startswith("keras.") else self.tensorflow
+        )  # Keras 3 runs on older ones, too
+        missing = wheels.lack(name, version)
+        if missing is None:
             return
         caught = is_caught(event, RAISED)
         if caught and not catches_all(event):
             return
-        known = self.tensorflow is not None or (event.keras_is_known and event.keras == 3)
+        known = self.tensorflow is not None or of_keras_3
         sure = known or (missing == Lack(None, None) and not name.startswith("tf.contrib."))
         hidden = "; the `except` hides that, and the program goes on without it" if caught else ""
         yield Draft(
