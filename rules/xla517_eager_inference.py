@@ -26,8 +26,10 @@ step once for each shape, but builds a pipeline for each call.
   over some elements with `continue`. Where the loop trains line by line as well, that is XLA506.
 - Loops that are written to run a few times, and `predict` in a loop over models.
 - `predict_on_batch`, and models that become part of another one, `keras.Model(inputs, outputs)`.
-- Information only: `while` loops, such as over the frames of a camera, loops that need each result to go on, and calls
-  under a condition that the loop does not change: `if kind == "keras"`, where `kind` is a parameter or a setting.
+- What `tf.saved_model.load` returns: its functions were saved as graphs.
+- Information only: calls with `training=False` of what is not known, which may be compiled; `while` loops, such as over
+  the frames of a camera, loops that need each result to go on, and calls under a condition that the loop does not
+  change: `if kind == "keras"`, where `kind` is a parameter or a setting.
 
 ## Fix safety
 There is no fix: the inputs have to be put into batches, or the call into a `tf.function`.
@@ -283,6 +285,47 @@ for number, x in enumerate(data):
             Runs(0),
             target="tpu",
         ),
+        Bad(
+            f"""{MODEL}
+words = [1.0, 2.0, 3.0]
+for _ in range(30):
+    words.append(float(model(tf.constant([words[-3:]]))[0, 0]))
+""",
+            ["range(30)"],
+            Runs(0),
+            severity=Severity.WARNING,
+            target="tpu",
+            why="word by word: the list that it is called with grows",
+        ),
+        Bad(
+            """import tensorflow as tf
+
+def classify(model, data):
+    return [model(x, training=False).numpy() for x in data]
+""",
+            ["[model(x, training=False).numpy() for x in data]"],
+            None,
+            severity=Severity.INFO,
+            target="tpu",
+            why="nobody knows the model",
+        ),
+        Bad(
+            """import numpy as np
+import tensorflow as tf
+
+def caption(model, image):
+    features, words = model.encoder(image, training=False), [1]
+    for step in range(40):
+        scores = model.decoder(tf.constant([words]), features, training=False)
+        words.append(int(np.argmax(scores[0, step])))
+    return words
+""",
+            ["range(40)"],
+            None,
+            severity=Severity.INFO,
+            target="tpu",
+            why="nobody knows the layers",
+        ),
     )
     good = (
         Good(
@@ -407,6 +450,68 @@ for epoch in range(12):
             target="tpu",
             why="once an epoch",
         ),
+        Good(
+            f"""import tempfile
+
+{MODEL}
+class Net(tf.Module):
+    def __init__(self):
+        self.model = model
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3])])
+    def __call__(self, x, training=False):
+        return self.model(x, training=training)
+
+folder = tempfile.mkdtemp()
+tf.saved_model.save(Net(), folder)
+net = tf.saved_model.load(folder)
+for x in data:
+    print(net(x, training=False)[0].numpy())
+""",
+            Runs(),
+            target="tpu",
+            why="its functions were saved as graphs",
+        ),
+        Good(
+            """import tensorflow as tf
+
+def classify(model, data):
+    run = tf.function(model)
+    return [run(x, training=False).numpy() for x in data]
+""",
+            Runs(),
+            target="tpu",
+            why="whatever it is, it is compiled",
+        ),
+        Good(
+            """import tensorflow as tf
+
+class Player:
+    def act(self, state, training=False):
+        return tf.constant(1)
+
+def play(player, states):
+    return [player.act(state, training=False) for state in states]
+""",
+            Runs(),
+            target="tpu",
+            why="no model is called so",
+        ),
+        Good(
+            """import tensorflow as tf
+
+try:
+    from patches import extract
+except ImportError:
+    extract = None
+
+def prepare(images):
+    return [extract(image, training=False) for image in images]
+""",
+            Runs(),
+            target="tpu",
+            why="what is imported is a function, mostly",
+        ),
         Good(BUILDS, Runs(), target="tpu", why="another model each time"),
         Good(PYRAMID, Runs(), target="tpu", why="the model becomes part of another one"),
         Good(
@@ -485,6 +590,8 @@ for x in data:
                 else:
                     what = "each iteration calls a model line by line: XLA compiles nothing of it"
                     help = "put the call into a function with `@tf.function`, or use `model.predict` for all in batches"
+                if event.unknown:
+                    what = "each iteration calls a model, it seems: line by line, unless what is called is compiled"
                 if event.unsure:
                     what = f"if the condition around the call holds, {what}"
                 called = tuple(DraftNote(each, "called here") for each in calls[event.beside :][:MOST_NOTES])

@@ -449,7 +449,7 @@ class _Analysis:
         pipeline may run the function. Most do not, and nothing is asked about them, so that no answer can outdate what
         was found. `others`: all but the uncalled functions."""
         summaries = reached_from((*others, *(root for _, root in self.open_roots)))
-        telling = functions_of(summary for summary in summaries if summary.events)
+        telling = functions_of(summary for summary in summaries if summary.tells)
         setting_up = files_that_set_up(others) if self.interpreter.set_up else frozenset()
 
         def matters(summary: Summary) -> bool:

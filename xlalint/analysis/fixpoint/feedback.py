@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from ...syntax import nodes as cst
+from ..interpreter.filled_once import CHANGES
 from ..library.call_kinds import READERS
 
 
@@ -110,12 +111,15 @@ def _spread(
 
 
 def _assigned(loop: cst.For | cst.While) -> Iterator[tuple[set[str], cst.CSTNode]]:
+    """What a loop gives new values, each with what they are made of: a list, too, of what it appends."""
     for node in cst.within(loop.body):
         match node:
             case cst.Assign(targets=targets, value=value):
                 yield {name for target in targets for name in _names(target.target)}, value
             case cst.AugAssign(target=target, value=value) | cst.AnnAssign(target=target, value=value) if value:
                 yield set(_names(target)), value
+            case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=name))) if name in CHANGES:
+                yield set(_names(owner)), node
 
 
 def _takes(call: cst.Call, names: set[str], sources: Collection[cst.CSTNode]) -> bool:

@@ -15,7 +15,7 @@ from ...syntax import nodes as cst
 from ..domain.values import Function
 from ..files.unit import Location, Unit
 from ..interpreter.contexts import NOT_TRACED, CallPath
-from ..interpreter.frames import LINE_BY_LINE, ROWS, Act, Done, Summary
+from ..interpreter.frames import LINE_BY_LINE, ROWS, UNKNOWN_MODEL, Act, Done, Summary
 from ..interpreter.setup_events import (
     AssignEachStep,
     LoopOfCalls,
@@ -165,6 +165,7 @@ def _beside_steps(
             each
             for each in direct
             if each.done.act is Act.MODEL
+            and each.done.reader != UNKNOWN_MODEL
             and not _is_part_of_model(summary, each.at)
             and any(_conditions(each, key) <= bound for bound in bounds)
         ]
@@ -226,8 +227,8 @@ def _event(
     either = _on_both_sides(reads)
     reads = [each for each in reads if any(_conditions(each, key) - either <= _conditions(act, key) for act in acts)]
     sources = {each.at.node for each in (*reads, *acts)}
-    unknown = {done.location.node for done in summary.done if done.act is Act.ELSEWHERE}
-    elsewhere = (unknown | {location.node for location, _ in summary.calls}) - sources
+    others = {done.location.node for done in summary.done if done.act is Act.ELSEWHERE}
+    elsewhere = (others | {location.node for location, _ in summary.calls}) - sources
     needed = decides_next(loop, sources, elsewhere, {each.at.node for each in acts})
     places = tuple(dict.fromkeys((each.done.location, each.done.reader) for each in reads))
     location = Location(acts[0].at.unit, header(loop))
@@ -237,7 +238,8 @@ def _event(
         return made if places else None
     of_calls = tuple(dict.fromkeys(each.done.location for each in calls))
     places = tuple((place, reader) for place, reader in places if place not in of_calls)
-    asks = (needed, isinstance(loop, cst.While), unsure)
+    unknown = all(each.done.reader == UNKNOWN_MODEL for each in calls)
+    asks = (needed, isinstance(loop, cst.While), unsure, unknown)
     return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, trains, *asks)
 
 

@@ -46,5 +46,6 @@ def _together(event: LoopOfCalls, inner: Iterable[LoopOfCalls]) -> LoopOfCalls:
             needed=event.needed and one.needed,
             open=event.open and one.open,
             unsure=event.unsure and one.unsure,
+            unknown=event.unknown and one.unknown,
         )
     return event

@@ -72,7 +72,7 @@ from .asked_backends import as_keras, as_taken, as_traced, made_by_tensorflow, r
 from .contexts import HOST, NOT_TRACED, PIPELINE, Context, ContextKind, Tracing
 from .counting import counted_arguments
 from .dimensions import report_bounded
-from .eager_models import report_eager_object
+from .eager_models import report_eager_object, report_unknown_model
 from .eager_steps import as_differentiated, report_in_step
 from .events import HostRead
 from .feeding import passed_values, report_foreign_tensors
@@ -380,6 +380,7 @@ class Calls(Interpreter):
         """Something outside the project: what it does with functions that it is passed is not known."""
         self.refute_tensor(frame, callee)
         report_elsewhere(self, frame, node)
+        report_unknown_model(self, frame, callee, arguments, node)
         if self.strategies and passes_strategy((bound := arguments.by_name())[0]):
             self.report_setup(frame, "", None, *bound, UNKNOWN, node)
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):

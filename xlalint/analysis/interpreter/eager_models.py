@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
-from ..domain.values import Api, ApiObject, Instance, Variation
+from ..domain.values import Api, ApiObject, Instance, Static, Unknown, Value, Variation
 from ..domain.varying_shapes import GROWN, JOINED, filtered
 from ..library.api import kind_of
 from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
 from .eager_steps import asks_for_graph
 from .feeding import passed_values, report_feed
-from .frames import Act, Arguments, Frame
+from .frames import UNKNOWN_MODEL, Act, Arguments, Frame
 from .interface import Interpreter, method_value
 from .piped_models import report_piped_call
+from .receivers import visible_classes
 
 _OF_LAYERS: Final = ("layer", "model")
 _RUN_BY_KERAS: Final = ("__call__", "__init__", "build", "call", "compile", "summary")
@@ -38,6 +40,35 @@ def report_eager_object(
             _report_model(interpreter, frame, arguments, node)
         case ApiObject(api=name) if kind_of(name) == "layer":
             _report_layer(interpreter, frame, node, own=False)
+
+
+def report_unknown_model(
+    interpreter: Interpreter, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression
+) -> None:
+    """Host code calls what is not known, as a model is called: whether it is training is for the call to say. What is
+    imported is mostly a function, and a method that a class here has under that name decides by itself."""
+    if frame.context.kind not in NOT_TRACED or type(callee) is not Unknown:
+        return
+    match arguments.keywords.get("training"), node:
+        case Static(constant=bool()), cst.Call(func=called, args=[_, _, *_]) if not _is_function(frame, called):
+            interpreter.note_done(frame, Act.MODEL, node, UNKNOWN_MODEL)
+
+
+def _is_function(frame: Frame, called: cst.BaseExpression) -> bool:
+    """Whether what is called, or the module that has it, is imported, or a class that a file defines or imports has a
+    method of that name."""
+    match called:
+        case cst.Name(value=name) | cst.Attribute(value=cst.Name(value=name)) if _is_imported(frame, name):
+            return True
+        case cst.Attribute(attr=cst.Name(value=method)):
+            return any(method in cls.functions for cls in visible_classes(frame.module))
+        case _:
+            return False
+
+
+def _is_imported(frame: Frame, name: str) -> bool:
+    bindings = frame.module.outline.bindings.get(name, ())
+    return any(isinstance(binding, ImportOutline) for binding in bindings)
 
 
 def _report_model(

@@ -12,7 +12,7 @@ from .captured import constructs
 from .contexts import NOT_TRACED
 from .frames import Frame
 
-_CHANGES: Final = frozenset(("append", "appendleft", "clear", "extend", "insert", "pop", "popleft", "remove", "sort"))
+CHANGES: Final = frozenset(("append", "appendleft", "clear", "extend", "insert", "pop", "popleft", "remove", "sort"))
 
 
 def at_fixed_index(frame: Frame, node: cst.Subscript, item: Value, found: Value) -> Value:
@@ -42,7 +42,7 @@ def _is_filled_once(cls: Class, name: str) -> bool:
 def _changes(body: cst.CSTNode, name: str) -> bool:
     for node in cst.within(body):
         match node:
-            case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=method))) if method in _CHANGES:
+            case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=method))) if method in CHANGES:
                 if _is_own(owner, name):
                     return True
     return any(_is_own(target, name) for target in cst.targets_in(body))

@@ -208,12 +208,14 @@ class Act(StrEnum):
 
 
 LINE_BY_LINE: Final = "line by line"  # how a step runs that nobody compiles
+UNKNOWN_MODEL: Final = "unknown model"  # what is known of it: that it is called as one
+_IN_LOOPS: Final = (Act.STEP, Act.MODEL, Act.PREDICT)  # what matters where a loop does it
 ROWS: Final = "row by row"  # how a loop on the host reads a tensor
 
 
 class Done(Record):
-    """An act at a place. `reader`: as in `HostRead`; of a step, `LINE_BY_LINE` where it runs so; `held`: a variable is
-    read."""
+    """An act at a place. `reader`: as in `HostRead`; of a step, `LINE_BY_LINE` where it runs so; of a model,
+    `UNKNOWN_MODEL` where it may be a compiled function, too; `held`: a variable is read."""
 
     act: Act
     location: Location
@@ -274,6 +276,11 @@ class Summary(Struct, eq=False):
     done: dict[Done, None] = field(default_factory=dict)  # what it does to the device, where it runs line by line
     leaves: Scope | None = None  # the scope that it enters and leaves open for its caller
     assigns: bool = False  # it changes a variable
+
+    @property
+    def tells(self) -> bool:
+        """Whether a rule may say something of this analysis by itself, or of a loop that has it run again and again."""
+        return bool(self.events) or any(done.act in _IN_LOOPS for done in self.done)
 
     def trail(self, location: Location | None = None, parent: CallPath | None = None) -> CallPath | None:
         """The way to here: from `parent` by the call at `place`, or as an entry point, which a module is not."""

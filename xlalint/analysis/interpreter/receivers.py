@@ -14,7 +14,7 @@ def compiled_method(interpreter: Interpreter, frame: Frame, called: cst.Attribut
     """The method that `agent.name(..)` runs, where the one class that has such a method has it compiled, and has all
     else that the code around asks the object for."""
     name = called.attr.value
-    owners = [cls for cls in _visible_classes(frame.module) if name in cls.functions]
+    owners = [cls for cls in visible_classes(frame.module) if name in cls.functions]
     if len(owners) != 1 or not (method := owners[0].functions[name]).decorator_texts:
         return None
     (owner,) = owners
@@ -41,12 +41,12 @@ def is_number_field(interpreter: Interpreter, frame: Frame, name: str) -> bool:
     """Whether `name` is a Python number of the only record here that has such a field."""
     module = frame.module
     if module not in interpreter.visible_records:
-        interpreter.visible_records[module] = [*filter(interpreter.is_record, _visible_classes(module))]
+        interpreter.visible_records[module] = [*filter(interpreter.is_record, visible_classes(module))]
     owners = [cls for cls in interpreter.visible_records[module] if name in interpreter.any_record(cls)]
     return len(owners) == 1 and name in interpreter.number_fields(owners[0])
 
 
-def _visible_classes(module: Module) -> list[Class]:
+def visible_classes(module: Module) -> list[Class]:
     """The classes that a file defines or imports by name."""
     found = dict.fromkeys(module.classes)
     for bindings in module.outline.bindings.values():

@@ -136,8 +136,9 @@ class RenewBetweenSteps(Setup):
 class LoopOfCalls(Setup):
     """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`, at `calls`; place: as
     above. `trains`: Keras is also passed what it predicted; `open`: nobody knows how often it runs (`while`); `unsure`:
-    nor, for a condition that stays, whether it does so; `others`: loops that run the same calls; `beside`: the loop
-    has compiled steps in each iteration as well, and the place is the first of the calls."""
+    nor, for a condition that stays, whether it does so; `unknown`: nor what is called, but that it is called as a model
+    is; `others`: loops that run the same calls; `beside`: the loop has compiled steps in each iteration as well, and
+    the place is the first of the calls."""
 
     calls: tuple[Location, ...]
     reads: tuple[tuple[Location, str], ...]
@@ -146,13 +147,14 @@ class LoopOfCalls(Setup):
     needed: bool
     open: bool
     unsure: bool
+    unknown: bool = False
     others: tuple[Location, ...] = ()
     beside: bool = False
 
     @property
     def is_quiet(self) -> bool:
         """Whether the loop is hardly worth a word: it cannot be otherwise, or it is not known to run often."""
-        return self.needed or self.open or self.unsure or self.context.kind is ContextKind.OPEN
+        return self.needed or self.open or self.unsure or self.unknown or self.context.kind is ContextKind.OPEN
 
 
 class Program(Event):

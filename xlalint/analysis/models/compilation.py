@@ -21,6 +21,7 @@ from ..domain.values import (
     Sequence,
     Setting,
     Static,
+    Unknown,
     Value,
     Wrapped,
 )
@@ -31,7 +32,7 @@ from ..interpreter.feeding import (
     report_compilation,
     report_compiled_call,
 )
-from ..interpreter.frames import Act, Arguments, Compilation, Done, Frame
+from ..interpreter.frames import UNKNOWN_MODEL, Act, Arguments, Compilation, Done, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library.api import kind_of
 from ..library.datasets import fixed_shapes
@@ -171,11 +172,21 @@ def compiled(
             interpreter.enter(made, made.compiled, Arguments(unknown=True), "compiled")
     how = compilation(frame, arguments, node, f"`{frame.unit.code(node)}`")
     if not how.jit:
-        is_model = isinstance(function, ApiObject) and function.method is None and kind_of(function.api) == "model"
-        return ApiObject(WRAPPED, payload=function) if is_model else function
+        return ApiObject(WRAPPED, payload=function) if _may_be_model(function) else function
     # What it is stays as it is; called through this, it is compiled.
     facts = Wrapped(how.entry, how.signature, Location(frame.unit, node), how.one_shape)
     return ApiObject(WRAPPED, payload=function, facts=facts)
+
+
+def _may_be_model(value: Value) -> bool:
+    """Whether what `tf.function` is passed is a model of Keras's, or not known."""
+    is_model = isinstance(value, ApiObject) and value.method is None and kind_of(value.api) == "model"
+    return is_model or type(value) is Unknown
+
+
+def _loaded(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """What was saved, of which the functions are graphs."""
+    return ApiObject(WRAPPED, payload=UNKNOWN)
 
 
 def _xla_compile(
@@ -225,7 +236,8 @@ def _call_wrapped(
     if isinstance(owner.facts, Wrapped):
         report_compiled_call(interpreter, frame, owner.facts, arguments, node, owner.facts.location)
     result = interpreter.call(frame, owner.payload or UNKNOWN, arguments, node)
-    frame.summary.done.pop(Done(Act.MODEL, Location(frame.unit, node)), None)
+    for reader in ("", UNKNOWN_MODEL):
+        frame.summary.done.pop(Done(Act.MODEL, Location(frame.unit, node), reader), None)
     return result
 
 
@@ -252,6 +264,8 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "os.environ.setdefault": _environment,
     "os.putenv": _environment,
     "tf.function": _function,
+    "tf.saved_model.load": _loaded,
+    "tensorflow_hub.load": _loaded,
     "tf.xla.experimental.compile": _xla_compile,
     "tf.autograph.experimental.do_not_convert": _unconverted,
     "tf.autograph.to_graph": _converted,
