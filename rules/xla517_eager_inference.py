@@ -2,9 +2,10 @@
 
 ## What it does
 Reports a loop on the host that trains nothing, and in each iteration calls a model in eager code, or a method of it
-that calls its layers, or `model.predict` for what the loop goes through; or one that predicts for each element and
-trains on that, as agents do that replay what they remember. There is one finding for a loop with the loops in it, and
-one for all loops that run the same calls; notes name the calls, the other loops, and what is read of the results there.
+that calls its layers, or a function that multiplies with weights, or `model.predict` for what the loop goes through; or
+one that predicts for each element and trains on that, as agents do that replay what they remember. There is one finding
+for a loop with the loops in it, and one for all loops that run the same calls; notes name the calls, the other loops,
+and what is read of the results there.
 Of a loop around compiled steps, reports the model that it calls beside them each time, as a generator for its fakes.
 Only programs for TPUs are meant.
 
@@ -45,6 +46,7 @@ from xlalint.analysis.interpreter.events import Event
 from xlalint.analysis.interpreter.setup_events import LoopOfCalls
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
 
+from ._further_models import CALLED, LEFT
 from ._host_loops import MOST_NOTES, OTHER_LOOP, read_notes
 from ._models_of_models import BESIDE, BUILDS, LEVELS, MODEL, PYRAMID, PYRAMID_CLASS, STACK, TOWERS
 
@@ -285,47 +287,7 @@ for number, x in enumerate(data):
             Runs(0),
             target="tpu",
         ),
-        Bad(
-            f"""{MODEL}
-words = [1.0, 2.0, 3.0]
-for _ in range(30):
-    words.append(float(model(tf.constant([words[-3:]]))[0, 0]))
-""",
-            ["range(30)"],
-            Runs(0),
-            severity=Severity.WARNING,
-            target="tpu",
-            why="word by word: the list that it is called with grows",
-        ),
-        Bad(
-            """import tensorflow as tf
-
-def classify(model, data):
-    return [model(x, training=False).numpy() for x in data]
-""",
-            ["[model(x, training=False).numpy() for x in data]"],
-            None,
-            severity=Severity.INFO,
-            target="tpu",
-            why="nobody knows the model",
-        ),
-        Bad(
-            """import numpy as np
-import tensorflow as tf
-
-def caption(model, image):
-    features, words = model.encoder(image, training=False), [1]
-    for step in range(40):
-        scores = model.decoder(tf.constant([words]), features, training=False)
-        words.append(int(np.argmax(scores[0, step])))
-    return words
-""",
-            ["range(40)"],
-            None,
-            severity=Severity.INFO,
-            target="tpu",
-            why="nobody knows the layers",
-        ),
+        *CALLED,
     )
     good = (
         Good(
@@ -371,20 +333,6 @@ for x in data:
             Runs(),
             target="tpu",
             why="the condition changes",
-        ),
-        Good(
-            f"""{MODEL}
-class Net(tf.keras.Model):
-    @tf.function
-    def call(self, x):
-        return x * 2.0
-
-net = Net()
-for x in data:
-    print(net(x)[0].numpy())
-""",
-            Runs(),
-            target="tpu",
         ),
         Good(
             f"""{MODEL}
@@ -450,68 +398,6 @@ for epoch in range(12):
             target="tpu",
             why="once an epoch",
         ),
-        Good(
-            f"""import tempfile
-
-{MODEL}
-class Net(tf.Module):
-    def __init__(self):
-        self.model = model
-
-    @tf.function(input_signature=[tf.TensorSpec([None, 3])])
-    def __call__(self, x, training=False):
-        return self.model(x, training=training)
-
-folder = tempfile.mkdtemp()
-tf.saved_model.save(Net(), folder)
-net = tf.saved_model.load(folder)
-for x in data:
-    print(net(x, training=False)[0].numpy())
-""",
-            Runs(),
-            target="tpu",
-            why="its functions were saved as graphs",
-        ),
-        Good(
-            """import tensorflow as tf
-
-def classify(model, data):
-    run = tf.function(model)
-    return [run(x, training=False).numpy() for x in data]
-""",
-            Runs(),
-            target="tpu",
-            why="whatever it is, it is compiled",
-        ),
-        Good(
-            """import tensorflow as tf
-
-class Player:
-    def act(self, state, training=False):
-        return tf.constant(1)
-
-def play(player, states):
-    return [player.act(state, training=False) for state in states]
-""",
-            Runs(),
-            target="tpu",
-            why="no model is called so",
-        ),
-        Good(
-            """import tensorflow as tf
-
-try:
-    from patches import extract
-except ImportError:
-    extract = None
-
-def prepare(images):
-    return [extract(image, training=False) for image in images]
-""",
-            Runs(),
-            target="tpu",
-            why="what is imported is a function, mostly",
-        ),
         Good(BUILDS, Runs(), target="tpu", why="another model each time"),
         Good(PYRAMID, Runs(), target="tpu", why="the model becomes part of another one"),
         Good(
@@ -571,6 +457,7 @@ for x in data:
             target="tpu",
             why="batch by batch, without a pipeline",
         ),
+        *LEFT,
     )
 
     def check(self, event: Event) -> Iterator[Draft]:

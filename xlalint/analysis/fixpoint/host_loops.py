@@ -15,7 +15,7 @@ from ...syntax import nodes as cst
 from ..domain.values import Function
 from ..files.unit import Location, Unit
 from ..interpreter.contexts import NOT_TRACED, CallPath
-from ..interpreter.frames import LINE_BY_LINE, ROWS, UNKNOWN_MODEL, Act, Done, Summary
+from ..interpreter.frames import LINE_BY_LINE, ROWS, UNKNOWN_MODEL, WEIGHTS, Act, Done, Summary
 from ..interpreter.setup_events import (
     AssignEachStep,
     LoopOfCalls,
@@ -166,6 +166,7 @@ def _beside_steps(
             for each in direct
             if each.done.act is Act.MODEL
             and each.done.reader != UNKNOWN_MODEL
+            and not _is_operation(each)
             and not _is_part_of_model(summary, each.at)
             and any(_conditions(each, key) <= bound for bound in bounds)
         ]
@@ -191,6 +192,7 @@ def _event(
         each
         for each in direct
         if each.done.act in _CALLS
+        and not _is_operation(each)
         and is_of_iteration(each.at.node, loop)
         and not (_is_part_of_model(summary, each.at) or _is_given_to_layer(each.at.unit, loop))
         and not (each.at != each.done.location and each.by is not None and is_chosen(each.done.location.node, each.by))
@@ -241,6 +243,11 @@ def _event(
     unknown = all(each.done.reader == UNKNOWN_MODEL for each in calls)
     asks = (needed, isinstance(loop, cst.While), unsure, unknown)
     return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, trains, *asks)
+
+
+def _is_operation(act: Reached) -> bool:
+    """Whether the loop multiplies with weights itself, as those of recurrent layers do: it calls no function for it."""
+    return act.done.reader == WEIGHTS and act.done.location == act.at
 
 
 def _themselves(calls: Sequence[Reached]) -> list[Reached]:

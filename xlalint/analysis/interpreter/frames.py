@@ -210,12 +210,14 @@ class Act(StrEnum):
 LINE_BY_LINE: Final = "line by line"  # how a step runs that nobody compiles
 UNKNOWN_MODEL: Final = "unknown model"  # what is known of it: that it is called as one
 _IN_LOOPS: Final = (Act.STEP, Act.MODEL, Act.PREDICT)  # what matters where a loop does it
+WEIGHTS: Final = "weights"  # what is known of a model that is a function: that it multiplies with them
 ROWS: Final = "row by row"  # how a loop on the host reads a tensor
 
 
 class Done(Record):
     """An act at a place. `reader`: as in `HostRead`; of a step, `LINE_BY_LINE` where it runs so; of a model,
-    `UNKNOWN_MODEL` where it may be a compiled function, too; `held`: a variable is read."""
+    `UNKNOWN_MODEL` where it may be a compiled function, too, `WEIGHTS` where it multiplies with them; `held`: it reads
+    a variable."""
 
     act: Act
     location: Location

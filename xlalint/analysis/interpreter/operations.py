@@ -52,7 +52,7 @@ from .counting import rows
 from .dimensions import ask_for_none, report_operands
 from .events import Consume, DivideBy, TruthOf
 from .found_gpus import report_division
-from .frames import Frame
+from .frames import WEIGHTS, Act, Frame
 from .host_reads import mix_number, numbers_in_format, report_text
 from .interface import Handlers, Interpreter
 from .narrowing import truth
@@ -260,6 +260,8 @@ class Operations(Interpreter):
         ranks = [rank_of(value) for value in (left, right)]
         known = [rank for rank in ranks if rank is not None]
         multiplies = isinstance(sign, cst.MatrixMultiply | cst.MatrixMultiplyAssign)
+        if multiplies and any(tensor.variable for tensor in tensors):
+            self.note_done(frame, Act.MODEL, node, WEIGHTS)
         bounded = product(left, right, tensors) if multiplies else broadcast(tensors)
         source = next((tensor for tensor in tensors if tensor.bounded), None)
         if source is not None:

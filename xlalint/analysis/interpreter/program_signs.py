@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import ApiObject, Value
-from ..library.call_kinds import KERAS_INPUTS
+from ..domain.values import ApiObject, Tensor, Value
+from ..library.call_kinds import KERAS_INPUTS, MULTIPLIES
 from ..library.keras_2 import ended_with_keras_2
 from ..library.strategies import is_strategy, places_softly, runs_eagerly, shows_xla, turns_clustering_on
 from ..program.signs import Shows
 from .contexts import ContextKind
 from .eager_steps import has_run_compiled
-from .frames import Act, Frame
+from .frames import WEIGHTS, Act, Frame
 from .interface import Interpreter
 
 _GRADIENTS: Final = ("tf.GradientTape.", "tf.gradients")
@@ -22,11 +22,14 @@ _GRADIENTS: Final = ("tf.GradientTape.", "tf.gradients")
 def show_signs(
     interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression
 ) -> None:
-    """Note what a call of `name` shows, by its canonical name and arguments, and that it makes a model of others."""
+    """Note what a call of `name` shows, by its canonical name and arguments, that it makes a model of others,
+    and that it multiplies with weights: a function that does is a model."""
     for shows in _shown(interpreter, frame, name, bound):
         interpreter.show(frame, shows, node, f"`{name}`")
     if name == "keras.Model" and bound:
         interpreter.note_done(frame, Act.BUILD, node)
+    elif name in MULTIPLIES and any(isinstance(value, Tensor) and value.variable for value in bound.values()):
+        interpreter.note_done(frame, Act.MODEL, node, WEIGHTS)
 
 
 def _shown(interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value]) -> Iterator[Shows]:

@@ -51,6 +51,14 @@ EAGER_CALLS: Final = (
     "tf.Variable",
     "keras.Variable",
 )
+# What layers do with their weights.
+MULTIPLIES: Final = frozenset(
+    (
+        *("tf.matmul", "tf.linalg.matmul", "tf.linalg.matvec", "tf.tensordot", "tf.einsum", "keras.ops.matmul"),
+        *("tf.nn.conv1d", "tf.nn.conv2d", "tf.nn.conv3d", "tf.nn.convolution", "tf.nn.conv2d_transpose"),
+        *("tf.nn.depthwise_conv2d", "tf.nn.separable_conv2d", "keras.ops.conv", "keras.ops.einsum"),
+    )
+)
 COROUTINE: Final = "types.CoroutineType"
 # The methods of a Keras model that return arrays or numbers on the host, which each of their calls waits for.
 RETURNS_TO_HOST: Final = frozenset(("predict", "predict_on_batch", "test_on_batch", "train_on_batch"))
