@@ -30,7 +30,29 @@ machine = Machine()
 data = tf.data.Dataset.from_tensor_slices(tf.ones([40, 2, 3]))
 """
 
+WRITER: Final = f"""{MODEL}
+class Writer(tf.keras.Model):
+    def call(self, x):
+        return tf.tanh(x)
+
+    def write(self, x):
+        for _ in range(30):
+            x = self.call(x)
+        return x
+
+"""
+
 CALLED: Final = (
+    Bad(
+        f"""{WRITER}
+print(Writer().write(tf.ones([1, 3])))
+""",
+        ["range(30)"],
+        Runs(0),
+        severity=Severity.WARNING,
+        target="tpu",
+        why="its `call` runs past Keras",
+    ),
     Bad(
         f"""{MODEL}
 words = [1.0, 2.0, 3.0]
@@ -86,6 +108,21 @@ def caption(model, image):
     ),
 )
 LEFT: Final = (
+    Good(
+        f"""{WRITER}
+class Compiled(Writer):
+    @tf.function
+    def call(self, x):
+        for _ in range(3):
+            x = super().call(x)
+        return x
+
+print(Compiled().write(tf.ones([1, 3])))
+""",
+        Runs(),
+        target="tpu",
+        why="its `call` is a graph",
+    ),
     Good(
         f"""{MODEL}
 class Net(tf.keras.Model):

@@ -6,7 +6,7 @@ from typing import Final
 
 from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
-from ..domain.values import Api, ApiObject, Instance, Static, Unknown, Value, Variation
+from ..domain.values import Api, ApiObject, FunctionValue, Instance, Static, Unknown, Value, Variation
 from ..domain.varying_shapes import GROWN, JOINED, filtered
 from ..library.api import kind_of
 from ..record import replace
@@ -40,6 +40,18 @@ def report_eager_object(
             _report_model(interpreter, frame, arguments, node)
         case ApiObject(api=name) if kind_of(name) == "layer":
             _report_layer(interpreter, frame, node, own=False)
+
+
+def report_past_keras(
+    interpreter: Interpreter, frame: Frame, called: FunctionValue, arguments: Arguments, node: cst.CSTNode
+) -> None:
+    """Host code has a model run its `call` past Keras: `self.call(tokens)`; not as a part of another one's."""
+    inside = frame.function is not None and frame.function.name in _RUN_BY_KERAS
+    if frame.context.kind not in NOT_TRACED or called.compiled is not None or inside:
+        return
+    match called.bound, node:
+        case Instance(cls) as model, cst.Call() if called.function.name == "call" and cls.is_keras("model"):
+            _report_model(interpreter, frame, arguments, node, model)
 
 
 def report_unknown_model(

@@ -39,6 +39,7 @@ from .called_contexts import calling_context, context_of, outside_of
 from .changed_arguments import Changes, changed_like, changes_of, passed_as
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .decorated_scopes import scope_around
+from .eager_models import report_past_keras
 from .eager_steps import asks_for_graph, begin_step, left
 from .events import JoinBranches
 from .execution_limits import GENERALISE_AFTER, alike_calls, is_given_up, note_execution
@@ -105,6 +106,7 @@ class Functions(Interpreter):
         if frame is not None and node is not None:
             if value.function.decorator_texts:
                 report_cached(self, frame, value, summary.value, node)
+            report_past_keras(self, frame, value, arguments, node)
             if not value.function.module.written:
                 outside, place = outside_of(frame, node)
                 outside.summary.calls.append((Location(outside.unit, place), summary))
