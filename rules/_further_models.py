@@ -106,6 +106,22 @@ def caption(model, image):
         target="tpu",
         why="the layers are attributes of a parameter",
     ),
+    Bad(
+        f"""from elsewhere import load
+{MODEL}
+def show(model):
+    for x in data:
+        print(model(x, training=False).shape)
+
+show(load("weights"))
+show(model)
+""",
+        ["data"],
+        None,
+        severity=Severity.WARNING,
+        target="tpu",
+        why="one of the callers passes a model that is known",
+    ),
 )
 LEFT: Final = (
     Good(

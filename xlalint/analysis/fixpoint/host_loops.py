@@ -62,6 +62,7 @@ def loops_of_steps(
     frozen = {location for location in set_so if value_set(location) is False}
     changing = any(done.act in (Act.FREEZE, Act.RENEW) for summary in trails for done in summary.done)
     loops: list[Nest] = []
+    unknown: dict[cst.CSTNode, Nest] = {}
     for summary, trail in trails.items():
         if summary.function is not None and _is_at_each_batch(summary.function):
             between = _between_batches(summary.function, summary, trail, acts.of(summary))
@@ -87,12 +88,19 @@ def loops_of_steps(
             yield from _one_by_one(summary, trail, key, reached, told)
             yield from _beside_steps(summary, trail, key, reached, told)
             event = _event(summary, trail, key, reached)
-            if event is not None and event.location.node not in told:
+            if event is None or event.location.node in told:
+                continue
+            if not isinstance(event, LoopOfCalls):
                 told.add(event.location.node)
-                if isinstance(event, LoopOfCalls):
-                    loops.append(Nest(event, key[-1].node, frozenset(_loops_within(key, reached))))
-                else:
-                    yield event
+                yield event
+                continue
+            nest = Nest(event, key[-1].node, frozenset(_loops_within(key, reached)))
+            if event.unknown:  # another analysis may know the model
+                unknown.setdefault(event.location.node, nest)
+            else:
+                told.add(event.location.node)
+                loops.append(nest)
+    loops += (nest for node, nest in unknown.items() if node not in told)
     yield from one_for_each_cause(loops)
 
 
