@@ -301,7 +301,7 @@ if tf.config.list_physical_devices("GPU"):
 
     def _said(self, name: str, missing: Lack) -> str:
         """Which versions have no such name."""
-        newest = wheels.versions()[0]
+        newest, *_, oldest = wheels.versions()
         if missing.first is not None and missing.last is None:
             return f"TensorFlow {self.tensorflow} does not have it yet, {missing.first} does"
         if missing.last is not None:
@@ -309,7 +309,7 @@ if tf.config.list_physical_devices("GPU"):
             return f"TensorFlow has it up to {missing.last}, and no longer{asked}"
         if name.startswith("tf.contrib."):
             return "TensorFlow 2 does not have it"
-        return f"no TensorFlow up to {newest} has it"
+        return f"no TensorFlow from {oldest} to {newest} has it"
 
     def _instead(self, name: str) -> str | None:
         told = next((text for begins, text in INSTEAD.items() if name.startswith(begins)), None)

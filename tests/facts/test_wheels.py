@@ -75,6 +75,7 @@ def test_names_are_read_from_the_wheels_of_each_version(tmp_path: Path) -> None:
         ("tf.contrib.tpu.TPUEstimator", "1.15", None),
         ("tf.contrib.tpu.TPUEstimator", "2.4", Lack(None, None)),
         ("tf.contrib.layers.flatten", "2.4", None),  # nothing of a TPU's
+        ("tf.config.gpu.set_per_process_memory_growth", "2.4", None),  # a GPU's
         ("tf.config.experimental_initialize_system", "2.1", None),  # which nobody has read
         ("tf.config.experimental_initialize_system", "2.2", Lack(None, None)),
         ("tf.distribute.TPUStrategy", "2.99", None),  # as the newest

@@ -214,3 +214,20 @@ def test_the_inputs_of_a_layer_are_no_single_cause(tmp_path: Path) -> None:
     (tmp_path / "layer.py").write_text(INPUTS, encoding="utf-8")
     found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA205"]
     assert [one.severity for one in found] == [Severity.WARNING] * 4
+
+
+NAMES_GONE = """\
+import tensorflow as tf
+
+def estimator(tpu):
+    resolver = tf.contrib.cluster_resolver.TPUClusterResolver(tpu)
+    config = tf.contrib.tpu.RunConfig(cluster=resolver)
+    return tf.contrib.tpu.TPUEstimator(config=config)
+"""
+
+
+def test_the_further_names_that_a_file_misses_are_information(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(NAMES_GONE, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA534"]
+    assert [one.severity for one in found] == [Severity.WARNING, Severity.INFO, Severity.INFO]
+    assert all(one.notes[-1].span == found[0].span for one in found[1:])

@@ -15,8 +15,8 @@ import msgspec
 from . import FOLDER
 from .tables import numbers
 
-# The modules whose names are all known.
-MODULES: Final = re.compile(r"(?:tf\.(?:config|distribute|estimator|tpu|xla)|keras\.mixed_precision)\.")
+# The modules whose names are all known, but for what is about GPUs alone.
+MODULES: Final = re.compile(r"(?:tf\.(?:config(?!\.gpu\.)|distribute|estimator|tpu|xla)|keras\.mixed_precision)\.")
 STRATEGY: Final = "tf.distribute.Strategy"
 _CONTRIB: Final = re.compile(r"tf\.contrib\.(?:cluster_resolver|compiler|distribute|tpu)\.")  # TensorFlow 1's alone
 _WHOLE: Final = "tf.estimator"  # of which nobody lists what is in it

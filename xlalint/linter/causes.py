@@ -31,8 +31,8 @@ _OF_FUNCTIONS: Final = {
 # its methods.
 _OF_ENTRIES: Final = {"XLA607": Effect.FAILS}
 # Rules about what a file does everywhere in one way, where no rewrite is shown for the place itself: arrays that Keras
-# cuts into batches, by model after model of a notebook.
-_OF_FILES: Final = frozenset(("XLA302",))
+# cuts into batches, by model after model of a notebook; names that TensorFlow does not have any longer.
+_OF_FILES: Final = frozenset(("XLA302", "XLA534"))
 _ALL: Final = frozenset(
     ("XLA106", "XLA205", "XLA206", "XLA403", "XLA409", "XLA606", "XLA607")
 )  # of which errors, too, are said a few times
@@ -40,7 +40,7 @@ _ALL: Final = frozenset(
 # about what the loop does.
 _OF_LOOPS: Final = frozenset(("XLA516",))
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
-_ONE: Final = frozenset(("XLA409", "XLA506", "XLA606", "XLA609"))  # of which one is enough
+_ONE: Final = frozenset(("XLA409", "XLA506", "XLA534", "XLA606", "XLA609"))  # of which one is enough
 _SAME_VALUE: Final = "here, too, the same value decides"
 _SELECTS: Final = "here, too, the function selects by the values of a tensor"
 _CREATES: Final = "here, too, the function creates variables"
@@ -52,6 +52,7 @@ _SAID: Final = {
     "XLA403": "here, too, the function prints or logs",
     "XLA409": _CREATES,
     "XLA506": "one `tf.function` around both is enough",
+    "XLA534": "here, too, a name is missing",
     "XLA606": _CREATES,
     "XLA607": "here, too, tensors of the graph are kept",
     "XLA609": "here, too, compiled code reads it",
