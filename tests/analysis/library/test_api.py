@@ -212,7 +212,7 @@ def test_a_mask_of_values_bounds_the_shape_and_a_constant_one_does_not() -> None
         ("torch.nn.Linear", UNKNOWN),
         ("tensorflow_addons.layers.WeightNormalization", ApiObject("tensorflow_addons.layers.WeightNormalization")),
         ("keras.layers.Dense", ApiObject("keras.layers.Dense")),
-        ("keras.applications.ResNet50", ApiObject("keras.Model")),
+        ("keras.applications.ResNet50", ApiObject("keras.Model", options=(("trained", Static(True)),))),
         ("tf.GradientTape", ApiObject("tf.GradientTape")),
         ("tf.ragged.constant", ApiObject("tf.RaggedTensor")),
         ("np.load", Array()),

@@ -29,6 +29,7 @@ from ..library.optimizers import OPTIMIZES
 from .call_paths import with_callers
 from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
 from .frozen_between import thawed_between, thawed_by_callback, value_set
+from .guards import finds_nothing, goes_on_without
 from .reached import Reached, header
 from .renewed_between import renewed_between
 from .set_between import is_between, set_between, set_by_callback
@@ -206,7 +207,14 @@ def _event(
         and not (each.at != each.done.location and each.by is not None and is_chosen(each.done.location.node, each.by))
     ]
     always = _on_both_sides(asked)
-    doubts = {each: {one for one in _conditions(each, key) - always if not _passes_over(one, loop)} for each in asked}
+    doubts = {
+        each: {
+            one
+            for one in _conditions(each, key) - always
+            if not (_passes_over(one, loop) or finds_nothing(one.node, each.by))
+        }
+        for each in asked
+    }
     calls = _themselves([each for each in asked if not doubts[each]])
     if not steps and not calls:  # what a function does that is called here may be many steps, and their end
         runs = (each for each in direct if each.done.act is Act.RUN and each.done.location == each.at)
@@ -215,7 +223,11 @@ def _event(
     if unsure:  # it is done in each iteration, or in none
         kept = partial(is_unchanging, loop=loop, outer=summary.function)
         calls = [
-            each for each in asked if all(kept(one.node, call=each.at.node, inner=each.by) for one in doubts[each])
+            each
+            for each in asked
+            if all(
+                goes_on_without(one.node) or kept(one.node, call=each.at.node, inner=each.by) for one in doubts[each]
+            )
         ]
         calls = _themselves(calls)
     acts = steps or calls
@@ -344,8 +356,12 @@ class _Acts:
         return None if function is not None and self._loops(function) else Act.RUN
 
     def _loops(self, function: Function) -> bool:
+        """Whether a call may stand for many steps; the loops of a layer's `call` go through its layers."""
         if function not in self._looping:
-            self._looping[function] = any(isinstance(node, LOOPS) for node in cst.within(function.node.body))
+            owner = function.owner
+            of_layer = owner is not None and function.name == "call" and any(map(owner.is_keras, ("layer", "model")))
+            loops = (node for node in cst.within(function.node.body) if isinstance(node, LOOPS))
+            self._looping[function] = not of_layer and any(True for _ in loops)
         return self._looping[function]
 
 
