@@ -147,6 +147,8 @@ class Parameters(Interpreter):
             if asked and (promise := self._promise(scope, value, parameter)) is not None:
                 said = self.annotated_value(*promise)
                 match said:
+                    case Tensor() if isinstance(given, Unknown) and _may_hold_sizes(value, parameter):
+                        said = None
                     case Tensor():
                         given = _promised(given, said)
                     case Sequence() if given == PROMISED:
@@ -166,6 +168,8 @@ class Parameters(Interpreter):
             return _as_placeholder(given) if crossing else given
         promise = self._promise(scope, value, parameter)
         said = self.annotated_value(*promise) if promise is not None else None
+        if isinstance(said, Tensor) and arguments.unknown and _may_hold_sizes(value, parameter):
+            said = None
         if parameter.default is None:
             return said or Unknown(frozenset((name,)))
         default = self._default(scope, value.function.unit, parameter.default)
@@ -223,6 +227,15 @@ class Parameters(Interpreter):
     def _is_endless(self, node: cst.BaseExpression) -> bool:
         """Whether a part of a signature calls what it is a part of, or so it seems."""
         return node in self._signing or len(self._signing) >= _DEEPEST_SIGNATURE
+
+
+def _may_hold_sizes(value: FunctionValue, parameter: cst.Param) -> bool:
+    """Whether what is not known that a layer is passed may be the shapes of its data, for all that an annotation says
+    of it: each parameter of `call` behind the data."""
+    function = value.function
+    if function.name != "call" or function.owner is None or not function.owner.is_keras("layer"):
+        return False
+    return parameter not in function.node.params.params[:2]
 
 
 def _is_size(value: Value | None) -> bool:
