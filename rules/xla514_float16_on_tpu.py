@@ -35,7 +35,8 @@ Shown only: numbers of bfloat16 have fewer digits.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from xlalint.analysis.domain.values import ApiObject, Creation, Setting, Static, Value
+from xlalint.analysis.domain.kinds import options
+from xlalint.analysis.domain.values import ApiObject, Creation, OneOf, Setting, Static, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event
 from xlalint.analysis.interpreter.setup_events import Program, SetupCall
@@ -167,6 +168,24 @@ model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
             why=WHY,
             target="tpu",
         ),
+        Bad(
+            """
+import sys
+
+optimizer = tf.keras.optimizers.Adam()
+if len(sys.argv) > 1:
+    optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(optimizer, "mse")
+model.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+            ["tf.keras.mixed_precision.LossScaleOptimizer(optimizer)"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            why=WHY,
+            target="tpu",
+        ),
     )
     good = (
         Good(
@@ -226,8 +245,8 @@ model.compile(tf.keras.optimizers.Adam())
                     yield from (_of_all(*each, told) for each in chosen)
                     layers = [step for step in steps if computes_in(FLOAT16, step.arguments, step.result)]
                     yield from _of_layers(layers, told)
-                    scaling = dict.fromkeys(place for step in steps for place in _scaling(step))
-                    yield from (_scaled(place, told) for place in scaling)
+                    scaling = dict(made for step in steps for made in _scaling(step))
+                    yield from (_scaled(place, told, by_choice=several) for place, several in scaling.items())
 
 
 def _chosen(named: Value) -> tuple[str, bool]:
@@ -269,20 +288,21 @@ def _of_layers(steps: Sequence[SetupCall], told: Told) -> Iterator[Draft]:
         )
 
 
-def _scaling(step: SetupCall) -> Iterator[Location]:
-    """Where optimizers are made that a call trains with, and that scale the loss."""
+def _scaling(step: SetupCall) -> Iterator[tuple[Location, bool]]:
+    """Where optimizers are made that a call trains with, and that scale the loss; whether it may train with another."""
     for optimizer in (step.owner, step.arguments.get("optimizer"), step.arguments.get("*0")):
-        match optimizer:
-            case ApiObject(api=api, made=Creation(location=place)) if api.endswith(".LossScaleOptimizer"):
-                yield place
+        for option in () if optimizer is None else options(optimizer):
+            match option:
+                case ApiObject(api=api, made=Creation(location=place)) if api.endswith(".LossScaleOptimizer"):
+                    yield place, isinstance(optimizer, OneOf)
 
 
-def _scaled(place: Location, told: Told) -> Draft:
+def _scaled(place: Location, told: Told, *, by_choice: bool) -> Draft:
     return Draft(
         f"`{brief(place.node)}` scales the loss, as float16 needs it: a TPU computes in bfloat16{_REFUSES}",
         Effect.TPU,
         'use the optimizer itself, with the policy "mixed_bfloat16"',
         location=place,
-        at_most=Severity.WARNING,
+        at_most=Severity.INFO if by_choice else Severity.WARNING,
         told=told,
     )
