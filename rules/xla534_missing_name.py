@@ -220,6 +220,22 @@ strategy.experimental_distribute_datasets_from_function(lambda context: tf.data.
             target="tpu",
         ),
         Good(
+            """
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.strategy = tf.distribute.TPUStrategy()
+
+    @tf.function
+    def evaluate(self, iterator):
+        outputs = self.strategy.run(lambda inputs: self.model(inputs), args=(next(iterator),))
+        return tf.nest.map_structure(self.strategy.experimental_local_results, outputs)
+""",
+            None,
+            target="tpu",
+            why="it needs a TPU",
+        ),
+        Good(
             f"""{MIRRORED}
 if hasattr(strategy, "experimental_run_v2"):
     strategy.experimental_run_v2(step)
@@ -326,11 +342,10 @@ def _name_of(step: SetupCall) -> str | None:
         return None if whole or not step.api else step.api
     if not (is_strategy(step.owner) or step.api == f".{RUN_V2}"):
         return None
-    match step.node.func:
-        case cst.Attribute(attr=cst.Name(method)):
-            return f"{wheels.STRATEGY}.{method}"
-        case _:
-            return None
+    # The old name of `run` is read as the new one. What calls a method may be another function, which it is passed.
+    called = step.node.func
+    is_old = isinstance(called, cst.Attribute) and called.attr.value == RUN_V2
+    return f"{wheels.STRATEGY}.{RUN_V2 if is_old else step.api.rpartition('.')[2]}"
 
 
 def _written(name: str) -> str:
