@@ -294,9 +294,8 @@ if tf.config.list_physical_devices("GPU"):
         if name is None:
             return
         of_keras_3 = event.keras_is_known and event.keras == 3
-        version = (
-            None if of_keras_3 and name.startswith("keras.") else self.tensorflow
-        )  # Keras 3 runs on older ones, too
+        # Keras 3 runs on older TensorFlows, too.
+        version = None if of_keras_3 and name.startswith("keras.") else self.tensorflow
         missing = wheels.lack(name, version)
         if missing is None:
             return

@@ -9,12 +9,9 @@ from ..domain.values import Function
 def finds_nothing(condition: cst.CSTNode, function: Function | None) -> bool:
     """Whether a condition leaves what has found nothing, which is no matter of how often that is asked: `if len(boxes)
     == 0: return`, `if found is None: continue`, `if not boxes: return` of what the function has been given."""
-    match condition:
-        case cst.If(test=test) if _leaves_at_once(condition):
-            pass
-        case _:
-            return False
-    match test:
+    if not isinstance(condition, cst.If) or not _leaves_at_once(condition):
+        return False
+    match condition.test:
         case cst.Comparison(
             left=cst.Call(func=cst.Name("len")),
             comparisons=[cst.ComparisonTarget(operator=cst.Equal(), comparator=cst.Integer("0"))],

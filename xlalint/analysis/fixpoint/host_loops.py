@@ -358,11 +358,16 @@ class _Acts:
     def _loops(self, function: Function) -> bool:
         """Whether a call may stand for many steps; the loops of a layer's `call` go through its layers."""
         if function not in self._looping:
-            owner = function.owner
-            of_layer = owner is not None and function.name == "call" and any(map(owner.is_keras, ("layer", "model")))
-            loops = (node for node in cst.within(function.node.body) if isinstance(node, LOOPS))
-            self._looping[function] = not of_layer and any(True for _ in loops)
+            self._looping[function] = not _is_of_layer(function) and any(
+                isinstance(node, LOOPS) for node in cst.within(function.node.body)
+            )
         return self._looping[function]
+
+
+def _is_of_layer(function: Function) -> bool:
+    """Whether a function is the `call` of a layer or a model of Keras's."""
+    owner = function.owner
+    return function.name == "call" and owner is not None and any(map(owner.is_keras, ("layer", "model")))
 
 
 def _that_train(summaries: Iterable[Summary], around: Surroundings) -> dict[Summary, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...syntax import nodes as cst
 from ..domain.values import ApiObject, Compiled, Dict, Instance, Sequence, Static, Value
 from ..record import replace
 from .keras_classes import WEIGHTED
@@ -12,7 +13,7 @@ _DEEPEST: Final = 4  # how many objects inside each other are looked into
 _TRAINED: Final = ("trained", Static(True))
 """The option of a model that a function returns: one of `keras.applications`, or what a file holds."""
 _ADDING: Final = frozenset(("__init__", "build"))
-_ADDS: Final = (".add_weight(", ".add_variable(", "tf.Variable(")
+_ADDS: Final = frozenset(("Variable", "add_variable", "add_weight"))
 
 
 def marked(maker: str, made: ApiObject) -> ApiObject:
@@ -36,7 +37,13 @@ def holds_weights(value: Value | None, depth: int = _DEEPEST) -> bool:
             return any(holds_weights(item, depth - 1) for item in entries.values())
         case Instance(cls, attributes) if depth > 0 and (cls.is_keras("layer") or cls.is_keras("model")):
             makers = (cls.find(name) for name in _ADDING)
-            adds = any(maker is not None and any(word in maker.text for word in _ADDS) for maker in makers)
+            adds = any(maker is not None and _adds(maker.node.body) for maker in makers)
             return adds or any(holds_weights(held, depth - 1) for held in attributes.values())
         case _:
             return False
+
+
+def _adds(body: cst.CSTNode) -> bool:
+    """Whether code makes a variable: `self.add_weight(..)`, `tf.Variable(..)`."""
+    calls = (part.func for part in cst.within(body) if isinstance(part, cst.Call))
+    return any(isinstance(called, cst.Attribute) and called.attr.value in _ADDS for called in calls)
