@@ -30,7 +30,7 @@ def about_model(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
         return
     made = made_near(step)
     strategy = strategy_in(step.context.scope)
-    if made is None or made.scope is not None or strategy is None:
+    if made is None or made.scope is not None or strategy is None or _is_also_inside(step, strategy, steps):
         return
     runs = _runs(made, steps)
     if made.complete:
@@ -45,6 +45,14 @@ def about_model(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
         draft = _draft(made, strategy, f"this model is {used} {where}`{name_of(strategy)}`", step.location)
         seen = made.complete or bool(runs)  # else somebody may run it in the scope first
         yield _without_effect(draft if seen else replace(draft, at_most=Severity.WARNING), step, steps)
+
+
+def _is_also_inside(step: SetupCall, strategy: ApiObject, steps: Sequence[SetupCall]) -> bool:
+    """Whether the same call may get a model that is made in the scope: a condition decides where it is made, which is
+    the one that decides whether there is a strategy."""
+    same = (other for other in steps if other.location == step.location and other is not step)
+    scopes = (strategy_in(made.scope) for other in same if (made := made_near(other)) is not None)
+    return any(scope is not None and is_the_same(scope, strategy) for scope in scopes)
 
 
 def _without_effect(draft: Draft, step: SetupCall, steps: Sequence[SetupCall]) -> Draft:

@@ -99,3 +99,50 @@ def test_an_optimizer_that_one_of_the_sides_makes_in_the_scope_may_be_there() ->
 @pytest.mark.parametrize("example", [pytest.param(one, marks=claim(one.code)) for one in (OUTSIDE, DECIDED)])
 def test_what_comes_of_a_chosen_optimizer(example: Bad | Good) -> None:
     assert list(examples.claimed(example, examples.measured_claim(example))) == []
+
+
+ASKED_TWICE: Final = """
+import sys
+
+import tensorflow as tf
+
+def build():
+    return tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+
+def step_of(strategy):
+    @tf.function
+    def step(net, x):
+        return tf.reduce_sum(net(x))
+
+    @tf.function
+    def distributed(net, x):
+        return strategy.run(step, args=(net, x))
+
+    return step if strategy is None else distributed
+
+def train(net, data, strategy):
+    step = step_of(strategy)
+    for x in data:
+        step(net, x)
+
+devices = len(sys.argv)
+if devices > 1:
+    strategy = tf.distribute.MirroredStrategy()
+else:
+    strategy = None
+if devices > 1:
+    with strategy.scope():
+        model = build()
+else:
+    model = build()
+train(model, tf.data.Dataset.from_tensors(tf.ones([8, 3])), strategy)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [(ASKED_TWICE, 0), (ASKED_TWICE.replace("with strategy.scope():", "if strategy:"), 1)],
+    ids=["by the condition", "never in it"],
+)
+def test_a_model_is_where_a_condition_puts_it_that_is_asked_twice(program: str, told: int) -> None:
+    assert [finding.code for finding in lint_source(program).findings].count("XLA502") == told
