@@ -380,3 +380,28 @@ def test_of_two_properties_one_compiles(read: str, compiles: bool) -> None:
 
 def test_what_is_no_layer_of_a_class_is_called_as_the_others_are(tmp_path: Path) -> None:
     assert {line for line, _ in flagged(tmp_path, LAYERS)} == marked(LAYERS)
+
+
+PASSED_BY_PLACE: Final = """\
+import tensorflow as tf
+
+class Norm(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.norm = tf.keras.layers.BatchNormalization()
+
+    def call(self, x, training):
+        return self.norm(x, training)
+
+class Noisy(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.norm = tf.keras.layers.BatchNormalization()
+
+    def call(self, x, training):
+        return self.norm(x, tf.reduce_sum(x) > 0.0)  # flagged
+"""
+
+
+def test_what_is_passed_for_training_by_its_place_is_no_tensor(tmp_path: Path) -> None:
+    assert {line for line, _ in flagged(tmp_path, PASSED_BY_PLACE)} == marked(PASSED_BY_PLACE)

@@ -72,6 +72,7 @@ def _asked(
     flag, where = arguments.keywords.get(FORM), arguments.keyword_nodes.get(FORM, node)
     if flag is None and layer in _SECOND and len(arguments.positional) > 1:
         flag, where = arguments.positional[1], arguments.node_at(1, node)
+        interpreter.refute_tensor(frame, flag)  # what is passed on is one of Python's, for all that is known
     tensor = None if flag is None else as_tensor(flag, Dependence.STATIC)  # a constant is a tensor of the trace, too
     if flag is None or tensor is None or tensor.eager:
         return
