@@ -6,6 +6,7 @@ Reports, where the target is a TPU or the program has a strategy for one, code t
 - an element of the list of GPUs: `tf.config.list_physical_devices("GPU")[0]`, `gpus[0]`;
 - the number of GPUs as a divisor: `batch_size // len(gpus)`;
 - the number of GPUs, or a multiple of it, as the size of a batch or as the learning rate;
+- `keras.utils.multi_gpu_model(..)`, which copies a model to several GPUs;
 - a program that ends without a GPU: `assert gpus`, `if not gpus: raise ..`, `if not gpus: sys.exit(1)`.
 
 Each kind is reported once in a file; notes name the further places.
@@ -21,6 +22,7 @@ XLA is not reached. Measured with TensorFlow 2.21 on a machine without a GPU, wh
 | `tensor / len(gpus)` | infinite, or NaN |
 | `dataset.batch(8 * len(gpus))` | InvalidArgumentError: "Batch size must be greater than zero" |
 | `SGD(0.1 * len(gpus))` | the learning rate is 0: the weights stay as they are |
+| `multi_gpu_model(model, gpus=2)` | AttributeError; until 2.3 a ValueError (read in 2.2 and 2.3) |
 | `set_visible_devices(gpus[:1], "GPU")`, `for gpu in gpus:` | nothing |
 | `tf.test.gpu_device_name()`, `tf.test.is_gpu_available()` | `""`, `False` |
 
@@ -86,6 +88,12 @@ FORMS: Final = {
         REPLICAS,
         ("InvalidArgumentError", "OpError"),
     ),
+    "copy": (
+        "`{code}` raises a ValueError without GPUs, and TensorFlow has it until 2.3 only",
+        Effect.FAILS,
+        "build and compile the model in the scope of a strategy: `with strategy.scope():`",
+        ("ValueError",),
+    ),
     "rate": ("`{code}` is 0: with this learning rate nothing is trained", Effect.DIVERGES, REPLICAS, ()),
     "assert": ("this assertion fails", Effect.FAILS, "let a TPU pass as well", ("AssertionError",)),
     "refuse": ("this ends the program", Effect.FAILS, "let a TPU pass as well", None),
@@ -138,6 +146,20 @@ settings = Settings(64)
             None,
             severity=Severity.ERROR,
             help="num_replicas_in_sync",
+            why="Python itself raises, before XLA is asked",
+            target="tpu",
+        ),
+        Bad(
+            """
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+parallel = tf.keras.utils.multi_gpu_model(model, gpus=2)
+parallel.compile("sgd", "mse")
+parallel.fit(tf.ones([8, 3]), tf.ones([8, 1]))
+""",
+            ["tf.keras.utils.multi_gpu_model(model, gpus=2)"],
+            None,
+            severity=Severity.ERROR,
+            help="strategy.scope()",
             why="Python itself raises, before XLA is asked",
             target="tpu",
         ),

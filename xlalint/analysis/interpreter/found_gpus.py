@@ -25,6 +25,7 @@ _NUMBERS: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "initial_learning_rate": _RATE,
 }
 _OWNERS: Final = tuple(owner for owners, _ in _NUMBERS.values() for owner in owners)
+_COPIES: Final = "keras.utils.multi_gpu_model"
 _ENDS: Final = frozenset(("builtins.exit", "builtins.quit", "os._exit", "os.abort", "sys.exit"))
 
 
@@ -78,7 +79,10 @@ def report_number(
     nodes: Mapping[str, cst.BaseExpression],
     node: cst.BaseExpression,
 ) -> None:
-    """Say that a call is passed the number of GPUs, or a multiple of it, and that this cannot be 0."""
+    """Say that a call is passed the number of GPUs, or a multiple of it, and that this cannot be 0; or that it copies a
+    model to GPUs."""
+    if name == _COPIES:
+        _report(interpreter, frame, node, "copy")
     for parameter in _NUMBERS.keys() & bound.keys() if name.startswith(_OWNERS) else ():
         owners, form = _NUMBERS[parameter]
         value = bound[parameter]
