@@ -329,3 +329,37 @@ def test_a_program_that_trains_line_by_line_has_no_strategy_either(tmp_path: Pat
         ("XLA506", 6),
         ("XLA512", 9),
     ]
+
+
+EXPLAINED = """
+import tensorflow as tf
+
+def heat(picture, model):
+    inner = tf.keras.Model([model.inputs], [model.get_layer("conv").output, model.output])
+    with tf.GradientTape() as tape:
+        features, scores = inner(picture)
+        best = tf.reduce_max(scores)
+    return tape.gradient(best, features)
+
+def explain(picture, model):
+    return heat(picture, model)
+
+model = tf.keras.models.load_model("model.keras")
+picture = tf.ones([1, 8, 8, 3])
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "severity"),
+    [
+        ("explain(picture, model)", Severity.INFO),
+        ("[explain(picture, model) for _ in range(8)]", Severity.WARNING),
+        ("for _ in range(8):\n    explain(picture, model)", Severity.WARNING),
+    ],
+    ids=["once", "in a comprehension", "in a loop"],
+)
+def test_a_gradient_that_a_script_takes_once_is_information(use: str, severity: Severity, tmp_path: Path) -> None:
+    (tmp_path / "explain.py").write_text(EXPLAINED.format(use), encoding="utf-8")
+    found = check([tmp_path], Settings(target="tpu")).findings
+    assert [(one.span.line, one.severity) for one in found if one.code == "XLA506"] == [(6, severity)]

@@ -18,8 +18,9 @@ from ..library.made_rows import rows_made
 from ..library.strategies import TRAINING, making_of
 from ..program.trainer_steps import CALLED_BY_KERAS
 from ..record import replace
-from .call_paths import that_train
+from .call_paths import reached_from, that_train
 from .host_loops import loops_of_steps
+from .training_loops import is_in_loop
 
 _APART: Final = ("__init__", *CALLED_BY_KERAS)  # what is entered by itself
 MOST_AT_A_PLACE = 8  # calls of one place that are told apart: what a hundred callers pass is no longer read
@@ -41,7 +42,7 @@ def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
     """Each event about how a program is set up, once, and then each program. What is eager by nature counts here."""
     seen: dict[Summary, list[Setup]] = {}
     trails: dict[Summary, CallPath | None] = {}
-    taped: list[TakeGradients] = []
+    taped: list[tuple[Summary, TakeGradients]] = []
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     training: set[Summary] | None = None
 
@@ -61,15 +62,31 @@ def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
                 told = (event for event in summary.events if isinstance(event, Setup) and is_told(summary, event))
                 seen[summary] = [replace(event, trail=trail) for event in told]
                 yield from (event for event in seen[summary] if not isinstance(event, TakeGradients))
-                taped += (event for event in seen[summary] if isinstance(event, TakeGradients))
+                taped += ((summary, event) for event in seen[summary] if isinstance(event, TakeGradients))
                 following += [(callee, callee.trail(location, trail)) for location, callee in summary.calls]
         pending = following
-    compiled = {event.location for event in taped if event.context.becomes_graph}  # a switch decides on these
-    optimizes = any(done.act is Act.OPTIMIZE for summary in seen for done in summary.done)
-    steps = (event for event in taped if event.location not in compiled)
+    compiled = {event.location for _, event in taped if event.context.becomes_graph}  # a switch decides on these
+    optimizes = any(map(_optimizes, seen))
+    once = _run_once(roots, seen) if taped else set()
+    steps = (
+        replace(event, again=False) if summary in once and not _optimizes(summary) else event
+        for summary, event in taped
+        if event.location not in compiled
+    )
     yield from (_as_tested(event) if _is_tested(event.trail) else _as_it_matters(event, optimizes) for event in steps)
     yield from loops_of_steps(trails)
     yield from _programs(roots, seen)
+
+
+def _optimizes(summary: Summary) -> bool:
+    """Whether a function has an optimizer take a step."""
+    return any(done.act is Act.OPTIMIZE for done in summary.done)
+
+
+def _run_once(roots: Iterable[Summary], seen: Iterable[Summary]) -> set[Summary]:
+    """The functions that scripts lead to, and no loop: what explains a picture, say."""
+    looped = (callee for summary in seen for location, callee in summary.calls if is_in_loop(location))
+    return {*reached_from(root for root in roots if root.function is None)} - {*reached_from(looped)}
 
 
 def _as_it_matters(event: TakeGradients, optimizes: bool) -> TakeGradients:

@@ -60,15 +60,15 @@ def _steps_of(summary: Summary) -> Iterator[Summary]:
 
 def _steps_itself(summary: Summary) -> bool:
     """Whether a loop of a function has an optimizer take steps."""
-    return any(done.act is Act.OPTIMIZE and _is_in_loop(done.location) for done in summary.done)
+    return any(done.act is Act.OPTIMIZE and is_in_loop(done.location) for done in summary.done)
 
 
-def _is_in_loop(place: Location) -> bool:
-    """Whether a loop is around a place in its function."""
+def is_in_loop(place: Location) -> bool:
+    """Whether a loop, or a comprehension, is around a place in its function."""
     for around in place.unit.around(place.node):
         if isinstance(around, _ENDS):
             return False
-        if isinstance(around, cst.For | cst.While):
+        if isinstance(around, cst.For | cst.While | cst.BaseComp):
             return True
     return False
 
