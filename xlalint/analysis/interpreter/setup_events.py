@@ -61,8 +61,8 @@ class ComputeInPipeline(Setup):
 
 class NeedGpu(Setup):
     """Code needs a GPU, and has not asked whether there is one; place: what does. `form`: "index", "divide", "divide
-    tensor" (by the number of GPUs), "batch", "rate" (a size, a learning rate that is a multiple of it), "copy" (of a model, to each GPU), "assert",
-    or "refuse": a condition ends the program."""
+    tensor" (by the number of GPUs), "batch", "rate" (a size, a learning rate that is a multiple of it), "copy" (of a
+    model, to each GPU), "assert", or "refuse": a condition ends the program."""
 
     form: str
 
