@@ -61,6 +61,21 @@ batches = Batches(np.load("a.npy"), 32)
 for i in range(9):
     step(batches[i])
 """
+PIECES = """\
+def pieces(x, size):
+    start, end = 0, size
+    while end < len(x):
+        yield x[start:end]
+        start = end
+        {}
+    {}
+
+def feed(x, size):
+    for piece in pieces(x, size):
+        step(piece)
+
+feed(np.load("a.npy"), int(np.load("size.npy")))
+"""
 SCRIPTS = {
     "loops that end before the smaller batch": one(
         f"""{HEAD}import itertools
@@ -226,6 +241,13 @@ train(np.load("x.npy"), np.load("y.npy"), 32, 10)
     "whole slices until the data end": one(f"{HEAD}{JIT}\n\n{COUNTED.format('i + 32 <= len(x)')}"),
     "slices until a number that is written": one(f"{HEAD}{JIT}\n\n{COUNTED.format('i < 320')}"),
     "slices that are cut where the data end": one(f"{HEAD}{JIT}\n\n{CLAMPED}", ("XLA302", "return self.x[first:last]")),
+    "pieces that follow on each other, and the rest": one(
+        f"{HEAD}{JIT}\n\n{PIECES.format('end += size', 'yield x[start:]')}", ("XLA302", "yield x[start:]")
+    ),
+    "pieces that follow on each other": one(f"{HEAD}{JIT}\n\n{PIECES.format('end = end + size', 'return')}"),
+    "pieces of which each is longer": one(
+        f"{HEAD}{JIT}\n\n{PIECES.format('size += 1; end = start + size', 'return')}", ("XLA309", "step(piece)")
+    ),
     "rows that the constructor reads from a file": one(
         f"{HEAD}import math\n{MODEL}"
         "class Rows(keras.utils.Sequence):\n    def __init__(self, path):\n        self.rows = []\n"

@@ -423,7 +423,9 @@ def cut(value: Value, index: tuple[Value, ...], location: Location, *, looped: b
         start, stop = variations_of(item.start), variations_of(item.stop)
         lower, upper = ({each.location for each in bound} for bound in (start, stop))
         alone = tuple(each for each in (*start, *stop) if each.location in lower ^ upper)
-        if alone and (lower <= upper or upper <= lower):
+        if alone and all(location.is_behind(each.location) for each in alone):
+            found = (*found, Variation(LAST, location, axis, 2))
+        elif alone and (lower <= upper or upper <= lower):
             found = (*found, Variation("cut", location, axis, alone[0].shapes))
         elif any(each.detail == STEPS for each in start):
             found = (*found, Variation("last batch", location, axis, 2))

@@ -279,3 +279,11 @@ class Location(Record, eq=False):
 
     def at(self, node: cst.CSTNode) -> Location:
         return Location(self.unit, node)
+
+    def is_behind(self, other: Location) -> bool:
+        """Whether it stands behind a loop of its function that another place is in, or is."""
+        unit, node = self.unit, self.node
+        if unit is not other.unit or unit.function_around(node) is not unit.function_around(other.node):
+            return False
+        loop = next((it for it in (other.node, *unit.around(other.node)) if isinstance(it, cst.For | cst.While)), None)
+        return loop is not None and all(around is not loop for around in unit.around(node))

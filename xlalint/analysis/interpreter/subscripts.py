@@ -48,6 +48,7 @@ from ..domain.varying_shapes import (
     LAST,
     NEW_AXES,
     STEPS,
+    WINDOW,
     after_index,
     cut,
     of_sizes,
@@ -62,7 +63,7 @@ from ..library.class_checks import is_enum
 from ..library.datasets import among_first
 from ..library.objects import UPDATED
 from ..program.project import Project
-from ..program.queues import is_filled_up, moves_along, takes_the_front
+from ..program.queues import follows_on, is_filled_up, moves_along, takes_the_front
 from ..program.stepped_slices import leaves_a_rest
 from ..record import replace
 from .asked_backends import of_variable
@@ -127,6 +128,11 @@ class Subscripts(Interpreter):
         """A part without what does not vary of it: a window that moves along, a batch that is filled up."""
         if any(each.kind in _OF_LISTS for each in part.varies) and moves_along(frame.unit, node):
             return replace(part, varies=tuple(each for each in part.varies if each.kind not in _OF_LISTS))
+        if any(each.kind == "cut" and each.location.node is node for each in part.varies):
+            if follows_on(frame.unit, node):
+                window = Variation(WINDOW, Location(frame.unit, node), axis=0)
+                kept = tuple(each for each in part.varies if each.location.node is not node)
+                return replace(part, varies=(*kept, window))
         if any(each.kind == LAST and each.location.node is node for each in part.varies):
             kept = tuple(each for each in part.varies if each.location.node is not node)
             return replace(part, varies=kept) if is_filled_up(frame.unit, node) else part
