@@ -23,7 +23,8 @@ a tensor of fixed length, into which each step writes, compile once.
 The model must then read only up to `position`.
 
 ## Not flagged
-A window of fixed length cut from a growing sequence, loops inside a compiled function, which tracing unrolls into one
+A window of fixed length cut from a growing sequence, also one that begins where the one before it ends; what is left
+behind a loop, which is the last batch (XLA302); loops inside a compiled function, which tracing unrolls into one
 program (XLA311), sequences that only eager code uses, and what a script cuts once.
 
 ## Fix safety

@@ -42,6 +42,7 @@ Keras runs the program, an optimizer outside the scope of a `TPUStrategy` is a w
 ## Not flagged
 - Models whose variables may be created later (no `Input`, a class of your own) if all of the training is in the scope.
 - Optimizers and metrics that Keras accepts.
+- A model that a condition makes in the scope or outside, where a call may get either.
 - Objects created in functions whose callers do not show whether there is a scope.
 - `OneDeviceStrategy`, and unknown strategies; where the target is a TPU, what code that is not seen returns is taken
   for the TPU's strategy where its `scope()` is entered, and in a file that does so or has it distribute a dataset.
