@@ -271,6 +271,17 @@ def maker(scale):
     return returned
 
 
+def several(scale):
+    found = {1: lambda x: x}
+    for power in (2, 3):
+
+        def chosen(x, power=power):
+            return (x * scale) ** power
+
+        found[power] = chosen
+    return found
+
+
 def deep(scale):
     def middle(x):
         def deepest(y):

@@ -111,6 +111,8 @@ def test_a_function_made_inside_another_is_called_as_it_does(driver: Driver) -> 
     assert found["inputs"] == ["x: f32[3, 5]", "y: f32[5]"]
     first = line_of("    def returned")
     assert driver("maker.<locals>.returned", lines=(first, first + 1), kind="nested")["inputs"] == ["x: f32[4, 4]"]
+    first = line_of("        def chosen")
+    assert driver("several.<locals>.chosen", lines=(first, first + 1), kind="nested")["inputs"] == ["x: f32[4, 4]"]
 
 
 def test_a_function_made_inside_one_that_is_itself_made_inside_another(driver: Driver) -> None:

@@ -119,6 +119,15 @@ class Encoder(keras.Model):
 
 ACTIVATIONS = {"relu": tf.nn.relu, "tanh": tf.nn.tanh}
 
+class Config:
+    CROP_SHAPE = [28, 12]
+    SCALES = (1.0, 0.5)
+
+def crops(x, config):
+    if config.CROP_SHAPE != [28, 12] or len(config.SCALES) != 2:
+        raise ValueError("no such crops")
+    return tf.reduce_sum(x) * config.SCALES[1]
+
 class Stack:
     def __init__(self, config):
         self.activations = [ACTIVATIONS[config.activation] for _ in range(2)]
@@ -158,6 +167,10 @@ def named(x, function, **more):
 def joined(x, y):
     return tf.concat([x[..., None], y], axis=1)
 
+def squeezed(parts):
+    labels, lengths = parts
+    return tf.gather(labels, tf.cast(tf.squeeze(lengths, axis=1), tf.int32) * 0)
+
 def of_three(parts):
     sizes, places = parts
     places = tf.convert_to_tensor(places)
@@ -191,6 +204,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
             ".fields with inputs: {'same': f32[4, 4]}",
             id="keys-that-are-read-and-held",
         ),
+        pytest.param("crops", "called with x: f32[4, 4], config: Config()", id="what-a-class-sets"),
         pytest.param("Encoder.encode", "Encoder().encode with x: f32[4, 4]", id="a-model-without-a-call"),
         pytest.param("Stack.run", "Stack(config: Settings(activation='relu')).run", id="a-key-in-a-comprehension"),
         pytest.param("Sampler.sample", "Sampler(size: 4096).sample", id="too-small"),
@@ -198,6 +212,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.param("cropped", "called with data: {'image': f32[4, 4], 'box': f32[4] sorted}", id="a-named-entry"),
         pytest.param("named", "called with x: f32[4, 4], function: lambda first", id="a-function-by-name"),
         pytest.param("joined", "called with x: f32[4], y: f32[4, 4]", id="ranks-that-differ"),
+        pytest.param("squeezed", "called with parts: [f32[4, 1], f32[4, 1]]", id="a-squeezed-dimension"),
         pytest.param("of_three", "called with parts: [f32[4, 4], f32[4, 9]]", id="an-unpacked-item"),
     ],
 )

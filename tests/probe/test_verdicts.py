@@ -279,6 +279,15 @@ def test_what_has_no_line_decides_nothing(file: Path) -> None:
     assert "the process died; the line is not known" in json_report(report)
 
 
+@pytest.mark.parametrize(("scope", "status"), [("model/boolean_mask_2/call", CONFIRMED), ("model/dense/call", OPEN)])
+def test_an_operation_in_the_scope_of_a_layer_bears_out_what_is_said_of_the_layer(
+    file: Path, scope: str, status: str
+) -> None:
+    lacking = Observation(FAILS, f"no kernel for `Where` (in `{scope}`)", ops=("Where",), lacking=True)
+    layer = finding(6, span=Span(6, 9, 9, 6))  # what calls something of the name `boolean_mask`
+    assert statuses(judge(file, outcome(file, lacking), layer)) == [(6, status)]
+
+
 def test_a_note_that_names_no_consumer_confirms_nothing(file: Path) -> None:
     origin = Note("a.py", Span(6, 9, 9, 6), "this selects by a mask")
     report = judge(file, outcome(file, seen(file, FAILS, 6)), finding(4, notes=(origin,)))

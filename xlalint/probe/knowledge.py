@@ -92,8 +92,18 @@ def _parameter(name: str, values: Sequence[Value]) -> Parameter:
         "|".join(kinds),
         dtypes.pop() if len(dtypes) == 1 else None,
         ranks.pop() if len(ranks) == 1 else None,
-        any(tensor.dependence is Dependence.VALUE and tensor.rank in (0, None) for tensor in tensors),
+        any(map(_is_of_data, values)),
     )
+
+
+def _is_of_data(value: Value) -> bool:
+    """Whether a value is, or may hold, a number that is data."""
+    match value:
+        case Tensor(dependence=Dependence.VALUE, rank=rank):
+            return rank in (0, None)
+        case Structure(dependence=Dependence.VALUE):
+            return True
+    return False
 
 
 def _kinds(value: Value) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Final
 from ..facts import tables
 from ..findings.findings import Effect, Finding, Span
 from .computed import by_callers
+from .keras_names import named_like
 from .protocol import (
     CHANCE,
     DIVERGES,
@@ -129,6 +130,13 @@ def likeness(finding: Finding, location: Place, observation: Observation, spot: 
     if observation.gradient and of_function and finding.name not in OF_GRADIENTS:
         return None  # it says what becomes of the function itself, which compiles
     return fits, EFFECTS.get(observation.kind) is effect, location.own
+
+
+def is_of_layer(observation: Observation, layer: str) -> bool:
+    """Whether an operation without a kernel, of which no line is known, is one of a layer of some class: Keras puts the
+    operations of a layer into a scope with its name, which is that of its class where nobody gives it another."""
+    scope = rf"[`/]{re.escape(named_like(layer))}(?:_\d+)?/"
+    return observation.lacking and not observation.spots and bool(re.search(scope, observation.text))
 
 
 def is_of_inputs(observation: Observation) -> bool:

@@ -20,6 +20,7 @@ class Statements:
         self._raising: dict[str, dict[int, int]] = {}
         self._leaving: dict[str, dict[int, int]] = {}
         self._unpacking: dict[str, dict[_Stretch, _Stretch]] = {}
+        self._calling: dict[str, dict[_Stretch, str]] = {}
 
     def together(self, path: str, line: int, first: int, last: int) -> bool:
         """Whether a line is part of a stretch of lines, or of the statement that the stretch begins in."""
@@ -49,6 +50,22 @@ class Statements:
         if path not in self._unpacking:
             self._unpacking[path] = dict(_unpackings(path))
         return self._unpacking[path].get(targets, targets)
+
+    def called_at(self, path: str, call: _Stretch) -> str:
+        """The last name of what a call calls; nothing of another expression."""
+        if path not in self._calling:
+            self._calling[path] = dict(_callings(path))
+        return self._calling[path].get(call, "")
+
+
+def _callings(path: str) -> Iterator[tuple[_Stretch, str]]:
+    """The calls of what has a name, each with the last part of that."""
+    tree = _tree(path)
+    lines = Path(path).read_bytes().splitlines() if tree.body else []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                yield _stretch(node, lines), name
 
 
 def _unpackings(path: str) -> Iterator[tuple[_Stretch, _Stretch]]:

@@ -12,7 +12,7 @@ class Parameter:
 
     `kind`: "tensor", "nest" (tensors in some structure), "array", "static" (a Python value), "list", "tuple", "dict",
     "function", "object"; several joined by "|". `dtype` is a class: "bool", "int", "float", "complex", "string".
-    `of_data`: some caller passes a tensor of data, which may be one number.
+    `of_data`: some caller passes data, which may be one number.
     """
 
     name: str

@@ -16,7 +16,7 @@ from ..findings.findings import Effect, Finding, FindingContext, Probed, Report,
 from ..sources.text import display_path
 from ..tpu.chips import chip_of
 from .guessed import GUESSED, of_guess, passes_guess, sized_by_guess
-from .likeness import BEARS_OUT, EFFECTS, LEAVES, ONLY_OF, is_of_inputs, likeness, places
+from .likeness import BEARS_OUT, EFFECTS, LEAVES, ONLY_OF, is_of_inputs, is_of_layer, likeness, places
 from .protocol import (
     BOUNDED,
     DIVERGES,
@@ -241,12 +241,20 @@ def _verdict(
         return _open(run, outcome.not_run)
     unplaced = [one for one in outcome.observations if not one.spots and effect and one.kind in BEARS_OUT[effect]]
     unplaced = [one for one in unplaced if one.per != "shape"]
+    called = at.statements.called_at(os.path.abspath(finding.path), _stretch(finding.span)) if unplaced else ""
+    if called and (of_layer := [one for one in unplaced if is_of_layer(one, called)]):
+        at.known.add(id(of_layer[0]))
+        return _of(run, CONFIRMED, of_layer[0])
     if unplaced:
         at.known.add(id(unplaced[0]))
         return _open(run, f"{unplaced[0].text}; the line is not known")
     if (why := why_open(finding, outcome, at.statements, run.target.backend)) is not None:
         return _open(run, why)
     return _of(run, REFUTED, text=_acquittal(finding, run))
+
+
+def _stretch(span: Span) -> tuple[int, int, int, int]:
+    return span.line, span.column, span.end_line, span.end_column
 
 
 def _acquittal(finding: Finding, run: Run) -> str:

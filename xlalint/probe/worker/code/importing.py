@@ -52,9 +52,11 @@ class Loaded:
         for folder in self._path:
             if folder in sys.path:
                 sys.path.remove(folder)
-        new = set(sys.modules) - self._before if self._folders else ()
-        files = ((name, _file_of(sys.modules[name])) for name in new)
+        new = set(sys.modules) - self._before if self._folders else set[str]()
+        orphans = set(filter(_is_orphan, new))
+        files = ((name, _file_of(sys.modules[name])) for name in new - orphans)
         forgotten = [name for name, file in files if any(_is_own(file, folder) for folder in self._folders)]
+        forgotten += orphans
         flags.forget(forgotten)
         for name in forgotten:
             del sys.modules[name]
@@ -105,6 +107,12 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
         raise LoadError(f"{type(error).__name__}: {first_line(error)}") from error
+
+
+def _is_orphan(name: str) -> bool:
+    """Whether a module is a mere folder in a package that has been forgotten: it does not say any more where it is."""
+    package = name.rpartition(".")[0]
+    return package != "" and package not in sys.modules and getattr(sys.modules[name], "__file__", None) is None
 
 
 def _file_of(module: ModuleType) -> str:

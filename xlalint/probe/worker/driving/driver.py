@@ -465,14 +465,14 @@ class _Driver:
             groups = dict.fromkeys(slot.group for slot in harness.slots)
             with backend.eager_execution():
                 harness.run({group: solution.make(group, 0, 0) for group in groups})
-            result = solution.attempt.result
-            code = (harnesses.code_of(result) if callable(result) else None) or _nothing.__code__
-            if calls or not self.own(code.co_filename):
+            given = harnesses.function_given(solution.attempt.result, matches)
+            code = None if given is None else harnesses.code_of(given)
+            if calls or given is None or code is None or not self.own(code.co_filename):
                 break
             if matches(code):
-                made = harnesses.of_function(result, Arranged(self.target.parameters, forms(self.target.given), {}))
+                made = harnesses.of_function(given, Arranged(self.target.parameters, forms(self.target.given), {}))
                 return self._finished(made, self._solved(made))
-            harness = harnesses.of_function(result, Arranged((), {}, {}))  # what it gives may call it
+            harness = harnesses.of_function(given, Arranged((), {}, {}))  # what it gives may call it
         if not calls:
             raise NotDrivenError(f"`{caller.qualname}` was called and did not call it; write a probe comment above it")
         [call] = calls[:1]
@@ -489,10 +489,6 @@ class _Driver:
                     driven.notes += (f"one of {call.replicas} replicas: {_APART}",)
                 return driven
         raise AssertionError("both branches return or raise")
-
-
-def _nothing() -> None:
-    """A function whose code is nobody's."""
 
 
 def _models_of(result: Any) -> list[Any]:

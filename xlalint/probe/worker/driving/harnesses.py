@@ -95,6 +95,14 @@ def code_of(function: Any) -> CodeType | None:
     return getattr(python_function_of(function), "__code__", None)
 
 
+def function_given(result: Any, matches: Callable[[CodeType], bool]) -> Callable[..., Any] | None:
+    """The function that something gives, or the first of several in a structure: of those whose code `matches`, if
+    there are some."""
+    several = [one for one in backend.flatten(result) if callable(one)]
+    wanted = (one for one in several if (code := code_of(one)) is not None and matches(code))
+    return next(wanted, next(iter(several), None))
+
+
 def watch(harness: Harness, matches: Callable[[CodeType], bool]) -> list[RecordedCall]:
     """Watch for a call of the code that `matches` each time that a harness is run; what is given has the first call of
     the last run. A run that fails elsewhere, behind the call, has served."""

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 import keras  # type: ignore[import-untyped]
 import numpy as np
 
+from xlalint.probe.keras_names import named_like
 from xlalint.sources.specs import SHORT, Form, Spec, spec
 
 from ..backends import backend
@@ -136,7 +137,7 @@ def _metrics(model: Any) -> Iterator[str]:
     held = getattr(model, "_compile_metrics", None) or getattr(model, "compiled_metrics", None)
     known = getattr(held, "metrics", None) or ()
     for one in known:
-        numbered = one.name.startswith(_snake(type(one).__name__))  # by Keras, where a program makes several
+        numbered = one.name.startswith(named_like(type(one).__name__))  # by Keras, where a program makes several
         yield _NUMBER.sub("", one.name) if numbered else one.name
 
 
@@ -227,11 +228,7 @@ def _resolved(loss: Any) -> Any:
 def _name(loss: Any) -> str:
     """What a loss is called, as Keras names its functions."""
     function = _resolved(loss)
-    return str(getattr(function, "__name__", None) or _snake(type(function).__name__))
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    return str(getattr(function, "__name__", None) or named_like(type(function).__name__))
 
 
 def _of_keras(function: Any) -> bool:

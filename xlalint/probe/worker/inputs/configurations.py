@@ -179,6 +179,8 @@ def _pairs(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield from ((one.arg, default) for one, default in (*several, *several_more) if default is not None)
         case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
             yield name, value
+        case ast.ClassDef(body=body):
+            yield from ((name, one.value) for one in body if isinstance(one, ast.Assign) for name in _names_set(one))
 
 
 def small_form(value: Any) -> Form | None:
@@ -228,6 +230,15 @@ def _defined(roots: tuple[str, ...], attribute: str) -> tuple[tuple[str, str, fr
     return tuple(found)
 
 
+def _names_set(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement sets or declares."""
+    match node:
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            yield name
+        case ast.Assign(targets=targets):
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
 def _attributes(node: ast.ClassDef) -> frozenset[str]:
     """The attributes that a class declares or defines, or sets when an object is made."""
     made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
@@ -237,8 +248,6 @@ def _attributes(node: ast.ClassDef) -> frozenset[str]:
         for one in ast.walk(function)
         if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store) and ast.unparse(one.value) == "self"
     }
-    declared = {
-        one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
-    }
+    declared = {name for one in node.body for name in _names_set(one)}
     defined = {one.name for one in node.body if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")}
     return frozenset(own | declared | defined)

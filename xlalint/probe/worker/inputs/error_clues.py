@@ -54,6 +54,7 @@ _ATTRIBUTE: Final = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
 _TEXT: Final = re.compile(r"\b(?:must be|should be|expected) (?:of type )?(?:an? )?`?str(?:ing)?\b(?! tensor)", re.I)
 _NDIMS: Final = re.compile(r"expected (?:min_)?ndim=(\d), found ndim=(\d)")  # as Keras's layers say it
 _EXPECTED: Final = re.compile(r"expected shape=\(([^)]*)\), found shape=")
+_SQUEEZED: Final = re.compile(r"squeeze dim\[(\d+)\], expected a dimension of 1, got (\d+)")
 _SUBSCRIPT: Final = re.compile(r"not subscriptable|indices must be integers|Only integers, slices")
 _CALLABLE: Final = re.compile(r"not callable|must be (?:a )?callable")
 _OF_FUNCTIONS: Final = ("__name__", "__qualname__", "__code__", "__wrapped__")
@@ -107,7 +108,10 @@ class ErrorClues:
         return _SUBSCRIPT.search(self.text) is not None
 
     def sizes_for(self, shape: Sequence[int]) -> tuple[int, ...] | None:
-        """What a layer wants in the place of a shape that it does not take, if it says so."""
+        """What a layer or operation wants in the place of a shape that it does not take, if it says so."""
+        if (found := _SQUEEZED.search(self.text)) is not None:
+            axis, size = int(found[1]), int(found[2])
+            return (*shape[:axis], 1, *shape[axis + 1 :]) if shape[axis : axis + 1] == (size,) else None
         if (found := _NDIMS.search(self.text)) is not None and len(shape) == int(found[2]):
             return (SIZE,) * int(found[1])
         if (found := _EXPECTED.search(self.text)) is not None:
