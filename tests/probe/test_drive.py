@@ -252,6 +252,18 @@ def test_folders_inside_of_a_package_that_are_none_by_themselves(driver: Driver,
         assert driver(name, str(file)).get("inputs") == ["x: f32[4, 4]"]
 
 
+def test_a_folder_whose_package_a_program_forgets_is_forgotten_with_it(driver: Driver, tmp_path: Path) -> None:
+    (tmp_path / "outer_folder" / "inner").mkdir(parents=True)
+    (tmp_path / "outer_folder" / "inner" / "scales.py").write_text("SCALE = 2.0\n")
+    program = tmp_path / "forgetful.py"
+    program.write_text(
+        "import sys\nfrom outer_folder.inner.scales import SCALE\ndel sys.modules['outer_folder']\n\n"
+        "def scaled(x):\n    return x * SCALE\n"
+    )
+    for _ in range(2):
+        assert driver("scaled", str(program)).get("inputs") == ["x: f32[4, 4]"]
+
+
 def test_flags_of_a_program_have_their_defaults(driver: Driver, tmp_path: Path) -> None:
     program = tmp_path / "flagged.py"
     program.write_text(
