@@ -23,8 +23,9 @@ step once for each shape, but builds a pipeline for each call.
         save(batch)
 
 ## Not flagged
-- Calls under a condition that may come out differently for each element, unless both of its sides call, or it passes
-  over some elements with `continue`. Where the loop trains line by line as well, that is XLA506.
+- Calls under a condition that may come out differently for each element, unless both of its sides call, it passes over
+  some elements with `continue`, or chance decides: `if random.random() < epsilon`, where no number says that it is
+  seldom. Where the loop trains line by line as well, that is XLA506.
 - Loops that are written to run a few times, and `predict` in a loop over models.
 - `predict_on_batch`, and models that become part of another one, `keras.Model(inputs, outputs)`.
 - What `tf.saved_model.load` returns: its functions were saved as graphs.
@@ -479,6 +480,8 @@ for x in data:
                     help = "put the call into a function with `@tf.function`, or use `model.predict` for all in batches"
                 if event.unknown:
                     what = "each iteration calls a model, it seems: line by line, unless what is called is compiled"
+                if event.by_chance:
+                    what = f"where chance has it so, {what}"
                 if event.unsure:
                     what = f"if the condition around the call holds, {what}"
                 called = tuple(DraftNote(each, "called here") for each in calls[event.beside :][:MOST_NOTES])

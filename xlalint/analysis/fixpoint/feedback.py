@@ -48,7 +48,28 @@ def is_of_iteration(call: cst.CSTNode, loop: cst.CSTNode) -> bool:
             changed = {name for clause in clauses for name in _names(clause.target)}
     made = any(isinstance(node, cst.Call) for node in cst.within(call.func))
     given = {name for argument in call.args for name in _names(argument.value)}
-    return not made and changed.isdisjoint(_names(call.func)) and not changed.isdisjoint(given)
+    return not made and _bound_in(loop).isdisjoint(_names(call.func)) and not changed.isdisjoint(given)
+
+
+def _bound_in(loop: cst.CSTNode) -> set[str]:
+    """The names that stand for something else in each iteration of a loop: not what has but attributes set, or has
+    itself changed, `agent.memory.append(state)`."""
+    clauses = (node.target for node in cst.within(loop) if isinstance(node, cst.CompFor))
+    return {name for target in (*cst.targets_in(loop), *clauses) for name in _bound(target)}
+
+
+def _bound(target: cst.CSTNode) -> Iterator[str]:
+    """The names and attributes that an assignment binds."""
+    match target:
+        case cst.Attribute(value=cst.Name(value=owner), attr=cst.Name(value=name)):
+            yield f"{owner}.{name}"
+        case cst.Subscript(value=whole):
+            yield from _names(whole)
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            for element in elements:
+                yield from _bound(element.value)
+        case _:
+            yield from cst.names_in(target)
 
 
 def is_of_element(read: cst.CSTNode, loop: cst.CSTNode) -> bool:

@@ -211,7 +211,7 @@ def _event(
         each: {
             one
             for one in _conditions(each, key) - always
-            if not (_passes_over(one, loop) or finds_nothing(one.node, each.by))
+            if not (one.by_chance or _passes_over(one, loop) or finds_nothing(one.node, each.by))
         }
         for each in asked
     }
@@ -262,7 +262,10 @@ def _event(
     places = tuple((place, reader) for place, reader in places if place not in of_calls)
     unknown = all(each.done.reader == UNKNOWN_MODEL for each in calls)
     asks = (needed, isinstance(loop, cst.While), unsure, unknown)
-    return LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, trains, *asks)
+    chance = all(any(one.by_chance for one in _conditions(each, key) - always) for each in calls)
+    return LoopOfCalls(
+        location, summary.context, trail, False, 0, of_calls, places, predicts, trains, *asks, by_chance=chance
+    )
 
 
 def _is_operation(act: Reached) -> bool:

@@ -47,5 +47,6 @@ def _together(event: LoopOfCalls, inner: Iterable[LoopOfCalls]) -> LoopOfCalls:
             open=event.open and one.open,
             unsure=event.unsure and one.unsure,
             unknown=event.unknown and one.unknown,
+            by_chance=event.by_chance and one.by_chance,
         )
     return event

@@ -17,11 +17,13 @@ _ENDS: Final = (cst.Continue, cst.Return)
 
 class Around(Record, eq=False):
     """A loop, or a condition that decides whether what is in it runs. `side`: which side of the condition; `steady`:
-    why that side is run each time, where it is; `few`: a loop that is written to run a few times."""
+    why that side is run each time, where it is; `by_chance`: that side is run time and again, as chance has it; `few`:
+    a loop that is written to run a few times."""
 
     node: cst.CSTNode
     side: str = ""
     steady: Steady | None = None
+    by_chance: bool = False
     few: bool = False
 
     @property
@@ -89,9 +91,12 @@ def _around(location: Location) -> tuple[Around, ...]:
 
 def with_steady(around: tuple[Around, ...], summary: Summary) -> tuple[Around, ...]:
     """What is around a place, with what an analysis tells of its conditions."""
-    if not summary.steady:
+    if not summary.steady and not summary.by_chance:
         return around
-    return tuple(replace(one, steady=_as_always(one, summary)) for one in around)
+    return tuple(
+        replace(one, steady=_as_always(one, summary), by_chance=one.side in summary.by_chance.get(one.node, ()))
+        for one in around
+    )
 
 
 def _as_always(condition: Around, summary: Summary) -> Steady | None:

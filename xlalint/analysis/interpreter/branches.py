@@ -14,6 +14,7 @@ from ..files.unit import Location
 from ..library.mismatches import BOUNDS, is_crossing, larger, mismatch, unjoinable
 from ..record import replace
 from .asked_backends import by_pattern
+from .chances import note_chance
 from .contexts import NOT_TRACED, ContextKind
 from .debugging import is_off
 from .events import AssertOn, BranchOn, JoinBranches
@@ -51,8 +52,10 @@ class Branches(Interpreter):
         before, context, bounded = frame.env, frame.context, frame.bounded
         if before is None:
             return
-        if tensor is None and context.kind in NOT_TRACED:
-            note_steady(self, frame, node, known)
+        if context.kind in NOT_TRACED:
+            note_chance(self, frame, node)
+            if tensor is None:
+                note_steady(self, frame, node, known)
         if tensor is not None:
             frame.branch += 1
             frame.outer_names.append(set(before))

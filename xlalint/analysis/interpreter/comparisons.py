@@ -38,6 +38,7 @@ from ..domain.varying_shapes import LENGTHS
 from ..files.unit import Location
 from ..library.class_checks import is_instance
 from ..library.mismatches import unjoinable
+from .chances import note_chance
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import ask_for_none, report_operands
 from .events import BranchOn, JoinBranches, TruthOf
@@ -254,6 +255,8 @@ class Comparisons(Interpreter):
         else:
             self.doubt_tensor(frame, test)
         before, context = frame.env, frame.context
+        if context.kind in NOT_TRACED:
+            note_chance(self, frame, node)
         values = []
         for side, taken in ((node.body, True), (node.orelse, False)):
             if known is (not taken) or before is None:

@@ -270,6 +270,8 @@ class Summary(Struct, eq=False):
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of containers that it is passed, in place
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
     steady: dict[cst.If, Steady | None] = field(default_factory=dict)  # conditions of host code: None where they change
+    # The sides of those that chance decides, as far as each of them is run time and again.
+    by_chance: dict[cst.CSTNode, frozenset[str]] = field(default_factory=dict)
     wrapped: bool = False  # a decorator of unknown intent stands around it
     traced_apart: Location | None = None  # where it is made a `tf.function` of its own
     serves: bool = False  # it is a `tf.function` that takes text: a graph, which is not meant for XLA

@@ -137,8 +137,8 @@ class LoopOfCalls(Setup):
     """Host code calls a model line by line in a loop that trains nothing, or has Keras `predict`, at `calls`; place: as
     above. `trains`: Keras is also passed what it predicted; `open`: nobody knows how often it runs (`while`); `unsure`:
     nor, for a condition that stays, whether it does so; `unknown`: nor what is called, but that it is called as a model
-    is; `others`: loops that run the same calls; `beside`: the loop has compiled steps in each iteration as well, and
-    the place is the first of the calls."""
+    is; `by_chance`: chance decides each time whether that is done; `others`: loops that run the same calls; `beside`:
+    the loop has compiled steps in each iteration as well, and the place is the first of the calls."""
 
     calls: tuple[Location, ...]
     reads: tuple[tuple[Location, str], ...]
@@ -148,6 +148,7 @@ class LoopOfCalls(Setup):
     open: bool
     unsure: bool
     unknown: bool = False
+    by_chance: bool = False
     others: tuple[Location, ...] = ()
     beside: bool = False
 

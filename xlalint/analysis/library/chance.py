@@ -15,3 +15,9 @@ DRAWN_ON_HOST: Final = frozenset(
         *("np.random.random_sample", "np.random.shuffle", "np.random.standard_normal", "np.random.uniform"),
     )
 )
+_MODULES: Final = ("keras.random.", "np.random.", "random.", "tf.random.")
+
+
+def draws(name: str) -> bool:
+    """Whether a function, or the method of a generator, draws the number that it gives, on the host or elsewhere."""
+    return name.startswith(_MODULES)
