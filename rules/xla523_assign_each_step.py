@@ -1,9 +1,10 @@
-"""A training loop assigns to variables one by one beside each compiled step, each in an operation of its own.
+"""A training loop assigns to variables one by one beside each step, each in an operation of its own.
 
 ## What it does
 Reports a Python loop over variables that assigns to each of them (`a.assign(tau * b + (1 - tau) * a)`) in eager code,
-if it runs beside each compiled step of training: in the loop around the steps, in a function that is called there, or
-in a callback that Keras calls at each batch.
+if it runs beside each step of training: in the loop around the steps, in a function that is called there, or in a
+callback that Keras calls at each batch. A step that runs line by line itself is XLA506; what it assigns to in its own
+function is compiled with it, and other functions are told of here, as they stay as they are.
 
 ## What XLA does
 XLA compiles nothing of it: each operation runs by itself, and what it does has to wait for the step. Measured with
@@ -39,7 +40,7 @@ Or do it in the step itself. For the average of a model's weights, `use_ema=True
 ## Not flagged
 - Loops in a function that is compiled, and assignments to single variables.
 - What runs under a condition, such as at every hundredth step, or behind the loop, once an epoch.
-- Steps that run line by line themselves (XLA506), and `get_weights()` (XLA527).
+- What the function of a step that runs line by line assigns to (XLA506), and `get_weights()` (XLA527).
 - Information only: functions without a known caller.
 
 ## Fix safety

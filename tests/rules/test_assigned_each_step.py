@@ -56,6 +56,11 @@ ONE_BY_ONE: Final = {
         COMPILED,
         "step(x, y)\n    for at in range(len(model.weights)):\n        target.weights[at].assign(model.weights[at])",
     ),
+    "beside a step line by line": ("", "step(x, y)\n    follow(model, target)"),
+    "in a function with a step line by line": (
+        "def learn(x, y):\n    step(x, y)\n    follow(model, target)",
+        "learn(x, y)",
+    ),
 }
 OTHERWISE: Final = {
     "in a function of its own": (f"{COMPILED}\nfollow = tf.function(follow)", "step(x, y)\n    follow(model, target)"),
@@ -70,13 +75,32 @@ OTHERWISE: Final = {
     "beside no step": ("", "follow(model, target) if number == 9 else None"),
 }
 
+PART_OF_STEP: Final = {  # it runs line by line, and all of it is to be compiled
+    "in the function of a step line by line": (
+        "def step(x, y):\n    with tf.GradientTape() as tape:\n"
+        "        loss = tf.reduce_sum((model(x) - y) ** 2)\n"
+        "    gradients = tape.gradient(loss, model.trainable_variables)\n"
+        "    optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n"
+        "    follow(model, target)",
+        "step(x, y)",
+    ),
+    "beside a step in the loop": (
+        "",
+        "with tf.GradientTape() as tape:\n"
+        "        loss = tf.reduce_sum((model(x) - y) ** 2)\n"
+        "    gradients = tape.gradient(loss, model.trainable_variables)\n"
+        "    optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n"
+        "    for a, b in zip(target.weights, model.weights):\n        a.assign(b)",
+    ),
+}
+
 
 def _program(name: str) -> str:
-    before, inside = (ONE_BY_ONE | OTHERWISE)[name]
+    before, inside = (ONE_BY_ONE | OTHERWISE | PART_OF_STEP)[name]
     return PROGRAM.format(before=before, inside=inside)
 
 
-@pytest.mark.parametrize("name", [*ONE_BY_ONE, *OTHERWISE])
+@pytest.mark.parametrize("name", [*ONE_BY_ONE, *OTHERWISE, *PART_OF_STEP])
 def test_what_is_assigned_to_at_each_step(name: str, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(_program(name), encoding="utf-8")
     found = [one.code for one in check([tmp_path], Settings(target="tpu")).findings]

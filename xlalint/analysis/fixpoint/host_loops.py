@@ -57,7 +57,7 @@ def loops_of_steps(
         or any(callee.context.becomes_graph for _, callee in summary.calls)
     }
     leading = with_callers(acting | training.keys(), trails, lambda caller: True)
-    acts = _Acts(training, around)
+    acts = _Acts(training, around, trails)
     told = set[cst.CSTNode]()
     set_so = (done.location for summary in trails for done in summary.done if done.act is Act.FREEZE)
     frozen = {location for location in set_so if value_set(location) is False}
@@ -70,7 +70,7 @@ def loops_of_steps(
             if between is not None and between.location.node not in told:
                 told.add(between.location.node)
                 yield between
-            yield from _one_by_one(summary, trail, (), acts.of(summary), told)
+            yield from _one_by_one(summary, trail, (), acts, told)
         if is_between(summary.function):
             yield from set_by_callback(summary, trail, acts.of(summary))
             yield from thawed_by_callback(summary, trail, acts.of(summary), frozen)
@@ -86,7 +86,7 @@ def loops_of_steps(
         own = (each for each in reached if each.done.act in _INTERESTING and each.is_own)
         keys = dict.fromkeys(each.around[: each.loop] for each in own)
         for key in keys:
-            yield from _one_by_one(summary, trail, key, reached, told)
+            yield from _one_by_one(summary, trail, key, acts, told)
             yield from _beside_steps(summary, trail, key, reached, told)
             event = _event(summary, trail, key, reached)
             if event is None or event.location.node in told:
@@ -137,18 +137,21 @@ def _one_by_one(
     summary: Summary,
     trail: CallPath | None,
     key: tuple[Around, ...],
-    reached: Sequence[Reached],
+    acts: _Acts,
     told: set[cst.CSTNode],
 ) -> Iterator[AssignEachStep]:
-    """The variables that a loop around compiled steps assigns to, or a callback at each batch, each by itself."""
-    inside = [each for each in reached if each.around[: len(key)] == key]
+    """The variables that a loop around steps assigns to, or a callback at each batch, each by itself; not what is part
+    of a step that runs line by line, which is to be compiled whole."""
+    inside = [each for each in acts.of(summary) if each.around[: len(key)] == key]
     stepping = {each.around[: each.loop] for each in inside if each.done.act in _INTERESTING}
     steps = [one for one in inside if one.done.act is Act.STEP and one.loop == len(key)]
-    bounds = [_conditions(one, key) for one in steps if one.done.reader != LINE_BY_LINE] if key else [set[Around]()]
-    for each in inside if bounds else ():
+    bounds = [_conditions(one, key) for one in steps] if key else [set[Around]()]
+    assigning = [each for each in inside if each.done.act is Act.ASSIGN] if bounds else []
+    own = acts.assigned_with([one for one in steps if one.done.reader == LINE_BY_LINE], assigning)
+    for each in assigning:
         whole = each.around[: each.loop]
         decided = {around for around in whole[len(key) :] if not around.is_loop and around.steady is None}
-        of_loop = each.done.act is Act.ASSIGN and len(whole) > len(key) and whole not in stepping
+        of_loop = len(whole) > len(key) and whole not in stepping and each.done.location not in own
         if of_loop and any(decided <= bound for bound in bounds) and each.done.location.node not in told:
             told.add(each.done.location.node)
             by = Location(steps[0].at.unit, header(key[-1].node)) if key else None
@@ -313,10 +316,11 @@ def _is_given_to_layer(unit: Unit, loop: cst.CSTNode) -> bool:
 
 
 class _Acts:
-    """What functions do to the device, each with what it calls. `training`: the compiled analyses that take a step."""
+    """What functions do to the device, each with what it calls. `training`: the compiled analyses that take a step;
+    `summaries`: all there are."""
 
-    def __init__(self, training: Mapping[Summary, bool], around: Surroundings) -> None:
-        self._training, self._around = training, around
+    def __init__(self, training: Mapping[Summary, bool], around: Surroundings, summaries: Collection[Summary]) -> None:
+        self._training, self._around, self._summaries = training, around, summaries
         self._found: dict[Summary, Sequence[Reached]] = {}
         self._entered: set[Summary] = set()
         self._looping: dict[Function, bool] = {}  # whether a function has a loop: many calls lead to each
@@ -348,6 +352,17 @@ class _Acts:
         self._entered.discard(summary)
         self._found[summary] = tuple(reached.values())
         return self._found[summary]
+
+    def assigned_with(self, steps: Sequence[Reached], assigning: Sequence[Reached]) -> set[Location]:
+        """Where variables are assigned to in the functions of these steps, or by what they call; of a step in the loop
+        itself, what stands beside it."""
+        if not steps or not assigning:
+            return set()
+        beside = {each.at for each in assigning if any(one.at == one.done.location for one in steps)}
+        functions = {one.by for one in steps if one.at != one.done.location}
+        analyses = (summary for summary in self._summaries if summary.function in functions)
+        reached = (each.done for summary in analyses for each in self.of(summary))
+        return beside | {done.location for done in reached if done.act is Act.ASSIGN}
 
     def _act_of(self, callee: Summary) -> Act | None:
         """What the call of a compiled function is; None of one that loops over many steps itself."""
