@@ -1,11 +1,11 @@
 """A loop calls a model line by line, or has Keras predict input by input.
 
 ## What it does
-Reports a loop on the host that trains nothing, and in each iteration calls a model in eager code, or a method of it
-that calls its layers, or a function that multiplies with weights, or `model.predict` for what the loop goes through; or
-one that predicts for each element and trains on that, as agents do that replay what they remember. There is one finding
-for a loop with the loops in it, and one for all loops that run the same calls; notes name the calls, the other loops,
-and what is read of the results there.
+Reports a loop on the host that trains nothing, and in each iteration calls a model in eager code, or a layer that it
+holds, or a method of it that calls its layers, or a function that multiplies with weights, or `model.predict` for what
+the loop goes through; or one that predicts for each element and trains on that, as agents do that replay what they
+remember. There is one finding for a loop with the loops in it, and one for all loops that run the same calls; notes
+name the calls, the other loops, and what is read of the results there.
 Of a loop around compiled steps, reports the model that it calls beside them each time, as a generator for its fakes.
 Only programs for TPUs are meant.
 

@@ -63,6 +63,32 @@ def test(net, data):
 data = tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])).batch(32)
 test(Net(), data)
 """
+HELD: Final = """\
+import tensorflow as tf
+from words import near, words
+
+class Net(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.table = tf.keras.layers.Embedding(3000, 8)
+        self.score = tf.keras.layers.Dense(1)
+
+    def call(self, x):
+        return self.score(self.table(x))
+
+    def build(self, shape):
+        for length in range(1, 30):
+            self.table(tf.zeros([1, length]))
+
+class Plain:
+    def __init__(self):
+        self.table = tf.keras.layers.Dense(8)
+
+net, plain = Net(), Plain()
+for word in words:
+    for other in words:
+        CALLED
+"""
 
 
 def found(folder: Path, program: str, code: str) -> list[Severity]:
@@ -95,3 +121,23 @@ def test_what_finds_nothing_leaves_the_other_iterations(guard: str, expected: li
 )
 def test_the_loops_of_a_layer_go_through_its_layers(called: str, expected: list[Severity], tmp_path: Path) -> None:
     assert found(tmp_path, LAYERS.replace("CALLED", called), "XLA516") == expected
+
+
+@pytest.mark.parametrize(
+    ("called", "expected"),
+    [
+        ("near(net.table(tf.constant([other])).numpy())", [Severity.WARNING]),
+        ("if word != other:\n            near(net.table(tf.constant([other])).numpy())", [Severity.WARNING]),
+        (
+            "if other == word:\n            print(word)\n        else:\n            net.table(tf.constant([other]))",
+            [Severity.WARNING],
+        ),
+        ("if other == word:\n            net.table(tf.constant([other]))", []),  # one of all
+        ("if other != 3:\n            net.table(tf.constant([other]))", []),  # nobody knows how many these are
+        ("plain.table(tf.constant([other]))", []),  # who holds it may put a model together
+    ],
+)
+def test_layers_that_a_model_holds_are_asked_word_by_word(
+    called: str, expected: list[Severity], tmp_path: Path
+) -> None:
+    assert found(tmp_path, HELD.replace("CALLED", called), "XLA517") == expected

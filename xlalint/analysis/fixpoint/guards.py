@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from ...syntax import nodes as cst
 from ..domain.values import Function
+from .surroundings import Around
 
 
 def finds_nothing(condition: cst.CSTNode, function: Function | None) -> bool:
@@ -30,6 +33,37 @@ def goes_on_without(condition: cst.CSTNode) -> bool:
     match condition:
         case cst.If(test=cst.UnaryOperation(operator=cst.Not(), expression=cst.Attribute())):
             return _leaves_at_once(condition)
+        case _:
+            return False
+
+
+def passes_over(condition: Around, loop: cst.CSTNode) -> bool:
+    """Whether a condition leaves out elements of a loop, which goes on with the others: `if not rows[user]: continue`;
+    not all but every hundredth. Or it leaves out where two of them are the same: `if word != other:`."""
+    if isinstance(loop, cst.For) and _is_for_others(condition, set(cst.names_in(loop.target))):
+        return True
+    match condition.node, loop:
+        case cst.If(test=test, body=cst.BaseSuite(body=[line]), orelse=None), cst.For(target=target):
+            asked = list(cst.within(test))
+        case _:
+            return False
+    goes_on = isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.Continue)
+    counted = any(isinstance(part, cst.Modulo) for part in asked)
+    names = {part.value for part in asked if isinstance(part, cst.Name)}
+    return goes_on and not counted and not names.isdisjoint(cst.names_in(target))
+
+
+def _is_for_others(condition: Around, elements: Set[str]) -> bool:
+    """Whether a side of a condition is for elements of a loop that are not the same as something else."""
+    unequal = {"then": cst.NotEqual, "else": cst.Equal}.get(condition.side)
+    match condition.node:
+        case cst.If(
+            test=cst.Comparison(
+                left=cst.Name(value=one),
+                comparisons=[cst.ComparisonTarget(operator=sign, comparator=cst.Name(value=other))],
+            )
+        ):
+            return unequal is not None and isinstance(sign, unequal) and not elements.isdisjoint((one, other))
         case _:
             return False
 

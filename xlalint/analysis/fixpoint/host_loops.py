@@ -29,7 +29,7 @@ from ..library.optimizers import OPTIMIZES
 from .call_paths import with_callers
 from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
 from .frozen_between import thawed_between, thawed_by_callback, value_set
-from .guards import finds_nothing, goes_on_without
+from .guards import finds_nothing, goes_on_without, passes_over
 from .reached import Reached, header
 from .renewed_between import renewed_between
 from .set_between import is_between, set_between, set_by_callback
@@ -214,7 +214,7 @@ def _event(
         each: {
             one
             for one in _conditions(each, key) - always
-            if not (one.by_chance or _passes_over(one, loop) or finds_nothing(one.node, each.by))
+            if not (one.by_chance or passes_over(one, loop) or finds_nothing(one.node, each.by))
         }
         for each in asked
     }
@@ -428,20 +428,6 @@ def _usual(reads: Iterable[Reached], key: tuple[Around, ...]) -> Iterator[tuple[
         for around in read.around[len(key) :]:
             if around.steady is not None and around.steady.setting:
                 yield around.steady.location, around.steady.setting
-
-
-def _passes_over(condition: Around, loop: cst.CSTNode) -> bool:
-    """Whether a condition leaves out elements of a loop, which goes on with the others: `if not rows[user]: continue`;
-    not all but every hundredth."""
-    match condition.node, loop:
-        case cst.If(test=test, body=cst.BaseSuite(body=[line]), orelse=None), cst.For(target=target):
-            asked = list(cst.within(test))
-        case _:
-            return False
-    goes_on = isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.Continue)
-    counted = any(isinstance(part, cst.Modulo) for part in asked)
-    names = {part.value for part in asked if isinstance(part, cst.Name)}
-    return goes_on and not counted and not names.isdisjoint(cst.names_in(target))
 
 
 def _on_both_sides(reads: Iterable[Reached]) -> set[Around]:

@@ -107,9 +107,13 @@ def _report_model(
 
 
 def _report_layer(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression, *, own: bool) -> None:
-    """Host code calls a layer of the project's `own` as others call their model. Or it runs a method of a model, past
-    Keras, which calls layers line by line: `model.encode(x)`; the first of them stands for all."""
+    """Host code calls a layer of the project's `own` as others call their model, or one that such an object holds:
+    `model.embedding(word)`. Or it runs a method of a model, past Keras, which calls layers line by line:
+    `model.encode(x)`; the first of them stands for all."""
     function, model = frame.function, frame.bound
+    if not own and _is_held(interpreter, frame, node):
+        interpreter.note_done(frame, Act.MODEL, node)
+        return
     if own and not (isinstance(model, Instance) and any(map(model.cls.is_keras, _OF_LAYERS))):
         if not _is_made_here(frame, node):
             interpreter.note_done(frame, Act.MODEL, node)
@@ -118,6 +122,19 @@ def _report_layer(interpreter: Interpreter, frame: Frame, node: cst.BaseExpressi
         return
     if model.cls.is_keras("model") and not any(done.act is Act.MODEL for done in frame.summary.done):
         interpreter.note_done(frame, Act.MODEL, node)
+
+
+def _is_held(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> bool:
+    """Whether what is called is the layer of a model, or of a layer, whose own method this is not."""
+    inside = frame.function is not None and frame.function.name in _RUN_BY_KERAS
+    match node:
+        case cst.Call(func=cst.Attribute(value=cst.Name() | cst.Attribute() as holder)) if not inside:
+            match interpreter.evaluate(frame, holder), frame.bound:
+                case Instance(cls), Instance(own) if cls is own:
+                    return False
+                case Instance(cls), _:
+                    return any(map(cls.is_keras, _OF_LAYERS))
+    return False
 
 
 def _puts_together(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> bool:
