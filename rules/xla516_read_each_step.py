@@ -60,7 +60,9 @@ the step that computes the value, so the device has nothing to do until the host
 - Information only: loops that need the value to go on, such as an
   agent that acts in its environment, functions without a known caller, loops that write nothing but summaries other
   than histograms, which the program may record less often, and loops that train nothing and do more with what they read
-  than to print it: they may collect results.
+  than to print it: they may collect results. An evaluation that runs time and again, and makes nothing but sums or
+  means of it, is a warning, and so is what each iteration reads anew and only the last one leaves.
+- `predict_on_batch` and `test_on_batch` alone, where each result is kept: `predict` takes them together.
 - Lengths and shapes, which are known without the device, and the `logs` of callbacks, which Keras reads anyway: only
   `compile(steps_per_execution=100)` makes it do so less often.
 - `Progbar.update(number, [("loss", loss)])` of Keras, which shows what it is passed at most 20 times a second
@@ -475,7 +477,8 @@ for x, y in data:
         match event:
             case LoopOfSteps(needed=needed, usual=usual, by_keras=by_keras):
                 reads = tuple(read for read in event.reads if read[1] not in READ_APART)
-                quiet = is_quiet(event) or only_writes(reads) or not (event.trains or is_shown(reads))
+                worth = event.trains or event.to_sum or is_shown(reads)
+                quiet = is_quiet(event) or only_writes(reads) or not worth
                 why = ", which it needs to go on" if needed else ""
                 draft = Draft(
                     f"{WHO[by_keras]} reads {counted(reads)} on the host{why}: it waits for the device at every step",

@@ -26,7 +26,7 @@ from ..interpreter.setup_events import (
 )
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
-from .call_paths import with_callers
+from .call_paths import reached_from, with_callers
 from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
 from .frozen_between import thawed_between, thawed_by_callback, value_set
 from .guards import finds_nothing, goes_on_without, passes_over
@@ -34,6 +34,7 @@ from .reached import Reached, header
 from .renewed_between import renewed_between
 from .set_between import is_between, set_between, set_by_callback
 from .shared_causes import Nest, one_for_each_cause
+from .summed_up import is_summed_up, is_wasted
 from .surroundings import LOOPS, Around, Surroundings, with_steady
 from .unchanging import is_chosen, is_unchanging
 
@@ -58,6 +59,7 @@ def loops_of_steps(
     }
     leading = with_callers(acting | training.keys(), trails, lambda caller: True)
     acts = _Acts(training, around, trails)
+    repeated = {each.function for each in reached_from(one for summary in trails for one in summary.looped)}
     told = set[cst.CSTNode]()
     set_so = (done.location for summary in trails for done in summary.done if done.act is Act.FREEZE)
     frozen = {location for location in set_so if value_set(location) is False}
@@ -88,7 +90,7 @@ def loops_of_steps(
         for key in keys:
             yield from _one_by_one(summary, trail, key, acts, told)
             yield from _beside_steps(summary, trail, key, reached, told)
-            event = _event(summary, trail, key, reached)
+            event = _event(summary, trail, key, reached, again=summary.function in repeated)
             if event is None or event.location.node in told:
                 continue
             if not isinstance(event, LoopOfCalls):
@@ -192,9 +194,9 @@ def _beside_steps(
 
 
 def _event(
-    summary: Summary, trail: CallPath | None, key: tuple[Around, ...], reached: Sequence[Reached]
+    summary: Summary, trail: CallPath | None, key: tuple[Around, ...], reached: Sequence[Reached], again: bool
 ) -> LoopOfSteps | LoopOfCalls | None:
-    """What is to be said of a loop, which a key ends with."""
+    """What is to be said of a loop, which a key ends with; `again`: its function runs time and again."""
     inside = [each for each in reached if each.around[: len(key)] == key]
     direct = [each for each in inside if each.loop == len(key)]
     loop = key[-1].node
@@ -259,8 +261,11 @@ def _event(
     location = Location(acts[0].at.unit, header(loop))
     if steps:
         usual = tuple(dict.fromkeys(_usual(reads, key)))
-        made = LoopOfSteps(location, summary.context, trail, False, 0, places, needed, usual, trains=trained)
-        return made if places else None
+        read = {each.at.node for each in reads}
+        to_sum = is_wasted(loop, read) or (again and is_summed_up(location.unit, loop, read))
+        how = (needed, usual, False, trained, to_sum)
+        matters = trained or to_sum or any(reader.lstrip(".") not in RETURNS_TO_HOST for _, reader in places)
+        return LoopOfSteps(location, summary.context, trail, False, 0, places, *how) if places and matters else None
     of_calls = tuple(dict.fromkeys(each.done.location for each in calls))
     places = tuple((place, reader) for place, reader in places if place not in of_calls)
     unknown = all(each.done.reader == UNKNOWN_MODEL for each in calls)

@@ -92,13 +92,15 @@ class LoopOfSteps(Setup):
     """Host code trains in a loop, or calls what is compiled, and reads tensors in each iteration; place: what the loop
     goes through, or its test. `reads`: the places, each with the reader of a `HostRead` ("text" is made of it, "bool":
     its truth is asked); `needed`: what is read decides what the next step is given; `usual`: conditions that hold by
-    default, each with the setting; `by_keras`: the place is a callback's method for each batch; `trains`: a step is."""
+    default, each with the setting; `by_keras`: the place is a callback's method for each batch; `trains`: a step is;
+    `to_sum`: no more is made of what is read than sums, time and again, or nothing but of the last."""
 
     reads: tuple[tuple[Location, str], ...]
     needed: bool
     usual: tuple[tuple[Location, str], ...] = ()
     by_keras: bool = False
     trains: bool = True
+    to_sum: bool = False
 
 
 class AssignEachStep(Setup):

@@ -310,8 +310,8 @@ def _run_model(
         interpreter.note_done(frame, Act.STEP if method in _STEPS else Act.FIT, node, reader)
     if method in RETURNS_TO_HOST and any(_runs_keras_s(option, method) for option in options(model)):
         interpreter.note_done(frame, Act.READ, node, f".{method}")
-        if method == "predict":
-            interpreter.note_done(frame, Act.PREDICT, node)
+        if method not in _TRAINS:
+            interpreter.note_done(frame, Act.PREDICT if method == "predict" else Act.RUN, node)
     for option in _as_compiled(taken_for_model(interpreter, model, method, arguments), method):
         note_run(interpreter, frame, option, node)
         run_callbacks(interpreter, frame, option, method, arguments, node)
