@@ -106,3 +106,26 @@ def test_what_only_the_last_iteration_leaves(
     inside: str, expected: list[Severity], epochs: str, tmp_path: Path
 ) -> None:
     assert told(tmp_path, inside, "return result", epochs) == expected
+
+
+HELPER: Final = """
+def one(x, y):
+    x = x / 255.0
+    return run(x, y)[1].numpy()
+
+def report(number):
+    print(number, run(tf.ones([8, 3]), tf.ones([8, 3]))[1].numpy())
+
+def test(data):"""
+
+
+def test_a_function_may_pass_on_each_batch(tmp_path: Path) -> None:
+    program = PROGRAM.replace("\ndef test(data):", HELPER).replace("BEHIND", "return np.mean(losses)")
+    epochs = f"for epoch in range(10):\n    net.fit(data)\n    report(epoch)\n    {ONCE}"
+    program = program.replace("INSIDE", "losses.append(one(x, y))").replace("EPOCHS", epochs)
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    findings = [one for one in check([tmp_path], Settings(target="tpu")).findings if one.code == "XLA516"]
+    lines = program.split("\n")
+    assert [(lines[one.span.line - 1].strip(), one.severity) for one in findings] == [
+        ("for x, y in data:", Severity.WARNING)
+    ]

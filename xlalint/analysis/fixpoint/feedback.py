@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from ...syntax import nodes as cst
+from ..domain.values import Function
 from ..interpreter.filled_once import CHANGES
 from ..library.call_kinds import READERS
+from .unchanging import passed
 
 
 def decides_next(
@@ -38,17 +40,34 @@ def is_of_iteration(call: cst.CSTNode, loop: cst.CSTNode) -> bool:
     """Whether a call in a loop has another argument in each iteration, and is of the same function or object."""
     if not isinstance(call, cst.Call):
         return False
-    match loop:
-        case cst.For(target=target):
-            changed = {*_names(target), *(name for names, _ in _assigned(loop) for name in names)}
-        case cst.While():
-            changed = {name for names, _ in _assigned(loop) for name in names}
-        case _:
-            clauses = (node for node in cst.within(loop) if isinstance(node, cst.CompFor))
-            changed = {name for clause in clauses for name in _names(clause.target)}
+    changed = _changed_in(loop)
     made = any(isinstance(node, cst.Call) for node in cst.within(call.func))
     given = {name for argument in call.args for name in _names(argument.value)}
     return not made and _bound_in(loop).isdisjoint(_names(call.func)) and not changed.isdisjoint(given)
+
+
+def hands_on(call: cst.CSTNode, loop: cst.CSTNode, function: Function | None, inner: cst.CSTNode) -> bool:
+    """Whether a call in a loop passes a function what is another one in each iteration, and that passes it, or what it
+    makes of it, to an inner call."""
+    if function is None or not isinstance(call, cst.Call) or not isinstance(inner, cst.Call):
+        return False
+    if not isinstance(function.node, cst.FunctionDef) or cst.called_name(call) != function.name:
+        return False
+    changed = _changed_in(loop)
+    given = {name for name, value in passed(function, call) if not changed.isdisjoint(_names(value))}
+    return bool(given) and _takes(inner, _spread([*_assigned(function.node)], given, ()), ())
+
+
+def _changed_in(loop: cst.CSTNode) -> set[str]:
+    """The names of what is another one in each iteration, or has changed."""
+    match loop:
+        case cst.For(target=target):
+            return {*_names(target), *(name for names, _ in _assigned(loop) for name in names)}
+        case cst.While():
+            return {name for names, _ in _assigned(loop) for name in names}
+        case _:
+            clauses = (node for node in cst.within(loop) if isinstance(node, cst.CompFor))
+            return {name for clause in clauses for name in _names(clause.target)}
 
 
 def _bound_in(loop: cst.CSTNode) -> set[str]:
@@ -131,8 +150,8 @@ def _spread(
     return names
 
 
-def _assigned(loop: cst.For | cst.While) -> Iterator[tuple[set[str], cst.CSTNode]]:
-    """What a loop gives new values, each with what they are made of: a list, too, of what it appends."""
+def _assigned(loop: cst.For | cst.While | cst.FunctionDef) -> Iterator[tuple[set[str], cst.CSTNode]]:
+    """What a loop or a function gives new values, each with what they are made of: a list, too, of what it appends."""
     for node in cst.within(loop.body):
         match node:
             case cst.Assign(targets=targets, value=value):

@@ -27,7 +27,7 @@ from ..interpreter.setup_events import (
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
 from .call_paths import reached_from, with_callers
-from .feedback import decides_next, is_of_element, is_of_iteration, is_of_result, trains_on_answers
+from .feedback import decides_next, hands_on, is_of_element, is_of_iteration, is_of_result, trains_on_answers
 from .frozen_between import thawed_between, thawed_by_callback, value_set
 from .guards import finds_nothing, goes_on_without, passes_over
 from .reached import Reached, header
@@ -90,7 +90,8 @@ def loops_of_steps(
         for key in keys:
             yield from _one_by_one(summary, trail, key, acts, told)
             yield from _beside_steps(summary, trail, key, reached, told)
-            event = _event(summary, trail, key, reached, again=summary.function in repeated)
+            again = summary.function in repeated or is_between(summary.function)
+            event = _event(summary, trail, key, reached, again=again)
             if event is None or event.location.node in told:
                 continue
             if not isinstance(event, LoopOfCalls):
@@ -222,8 +223,12 @@ def _event(
     }
     calls = _themselves([each for each in asked if not doubts[each]])
     if not steps and not calls:  # what a function does that is called here may be many steps, and their end
-        runs = (each for each in direct if each.done.act is Act.RUN and each.done.location == each.at)
-        steps = [each for each in runs if is_of_iteration(each.at.node, loop)]
+        runs = [each for each in direct if each.done.act is Act.RUN and is_of_iteration(each.at.node, loop)]
+        steps = [
+            each
+            for each in runs
+            if each.done.location == each.at or hands_on(each.at.node, loop, each.by, each.done.location.node)
+        ]
     unsure = not steps and not calls
     if unsure:  # it is done in each iteration, or in none
         kept = partial(is_unchanging, loop=loop, outer=summary.function)

@@ -28,10 +28,10 @@ def is_unchanging(
         return False
     if not any(node is condition for node in cst.within(inner.node)) or cst.called_name(call) != inner.name:
         return False
-    passed = dict(_passed(inner, call))
+    given = dict(passed(inner, call))
     names = set(_names(test))
     parameters = {part.name.value for part in cst.within(inner.node.params) if isinstance(part, cst.Param)}
-    of_caller = [passed[name] for name in names & parameters if name in passed]
+    of_caller = [given[name] for name in names & parameters if name in given]
     return _keeps(test, inner.node.body, inner) and all(_keeps(value, loop, outer) for value in of_caller)
 
 
@@ -116,7 +116,7 @@ def _assigns(function: Function, attribute: str) -> bool:
     )
 
 
-def _passed(function: Function, call: cst.Call) -> Iterator[tuple[str, cst.BaseExpression]]:
+def passed(function: Function, call: cst.Call) -> Iterator[tuple[str, cst.BaseExpression]]:
     """What a call passes to the parameters of a function."""
     names = [parameter.name.value for parameter in function.node.params.params]
     names = names[1:] if function.owner is not None and isinstance(call.func, cst.Attribute) else names

@@ -50,6 +50,7 @@ from .replicas import report_parted_owner
 
 _SOME_TENSOR: Final = Tensor(Dependence.VALUE)
 _VARIABLES: Final = Sequence("list", None, Tensor(Dependence.VALUE, variable=True))
+_TRAINED: Final = ApiObject("keras.Model")  # what Keras gives a callback
 _STEPS: Final = Tensor(Dependence.VALUE, "int", 0, variable=True)  # how many an optimizer has taken
 # What Keras's own base classes give every instance.
 _KERAS_ATTRIBUTES: Final[dict[str, Value]] = {
@@ -189,6 +190,8 @@ class Attributes(Interpreter):
             return ClassValue(owner.cls)
         if name == "iterations" and owner.cls.is_keras("optimizer"):
             return _STEPS
+        if name == "model" and owner.cls.is_keras("callback"):
+            return _TRAINED
         if any(owner.cls.is_keras(kind) for kind in ("layer", "model", "metric", "loss")):
             if name in _KERAS_ATTRIBUTES:
                 return _KERAS_ATTRIBUTES[name]

@@ -6,9 +6,10 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.kinds import leaves
-from ..domain.values import ApiObject, Dict, Instance, Value
+from ..domain.values import ApiObject, Dict, Instance, Unknown, Value
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, method_value
+from ..interpreter.receivers import visible_classes
 
 # Where the methods of a model that train it take callbacks.
 _PLACES: Final = {"fit": 5, "fit_generator": 4}
@@ -22,21 +23,30 @@ _AGAIN: Final = (
 def run_callbacks(
     interpreter: Interpreter, frame: Frame, model: Value, method: str, arguments: Arguments, node: cst.BaseExpression
 ) -> None:
-    """Run the callbacks of the program that a model is trained with; each has the model."""
+    """Run the callbacks of the program that a model is trained with; each has the model, and so may all whose classes
+    the file names, where it is not known which of them there are."""
     if method not in _PLACES or not isinstance(model, ApiObject | Instance):
         return
     for callback in leaves(arguments.get(_PLACES[method], "callbacks")):
-        if not isinstance(callback, Instance) or not callback.cls.is_keras("callback"):
-            continue
-        interpreter.set_attribute(frame, callback, "model", model)
-        for name in (*_ONCE, *_AGAIN):
-            own = callback.cls.find(name)
-            if own is not None:
-                value = interpreter.decorated(method_value(own, callback))
-                again = int(name in _AGAIN)
-                frame.python_loop += again
-                interpreter.invoke(frame, value, _passed(interpreter, frame, name, node), node)
-                frame.python_loop -= again
+        match callback:
+            case Instance(cls) if cls.is_keras("callback"):
+                interpreter.set_attribute(frame, callback, "model", model)
+                _run(interpreter, frame, callback, node)
+            case Unknown():
+                for cls in visible_classes(frame.module):
+                    if cls.is_keras("callback"):
+                        interpreter.set_attribute(frame, interpreter.canonical_instance(cls), "model", model)
+
+
+def _run(interpreter: Interpreter, frame: Frame, callback: Instance, node: cst.BaseExpression) -> None:
+    for name in (*_ONCE, *_AGAIN):
+        own = callback.cls.find(name)
+        if own is not None:
+            value = interpreter.decorated(method_value(own, callback))
+            again = int(name in _AGAIN)
+            frame.python_loop += again
+            interpreter.invoke(frame, value, _passed(interpreter, frame, name, node), node)
+            frame.python_loop -= again
 
 
 def _passed(interpreter: Interpreter, frame: Frame, name: str, node: cst.BaseExpression) -> Arguments:
