@@ -57,6 +57,14 @@ ONE_BY_ONE: Final = {
         "step(x, y)\n    for at in range(len(model.weights)):\n        target.weights[at].assign(model.weights[at])",
     ),
     "beside a step line by line": ("", "step(x, y)\n    follow(model, target)"),
+    "by a function, beside a step in the loop": (
+        "",
+        "with tf.GradientTape() as tape:\n"
+        "        loss = tf.reduce_sum((model(x) - y) ** 2)\n"
+        "    gradients = tape.gradient(loss, model.trainable_variables)\n"
+        "    optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n"
+        "    follow(model, target)",
+    ),
     "in a function with a step line by line": (
         "def learn(x, y):\n    step(x, y)\n    follow(model, target)",
         "learn(x, y)",
@@ -83,6 +91,14 @@ PART_OF_STEP: Final = {  # it runs line by line, and all of it is to be compiled
         "    optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n"
         "    follow(model, target)",
         "step(x, y)",
+    ),
+    "passed what a step in the loop computes": (
+        "def perturb(gradients):\n    for a, b in zip(model.trainable_variables, gradients):\n        a.assign_add(b)",
+        "with tf.GradientTape() as tape:\n"
+        "        loss = tf.reduce_sum((model(x) - y) ** 2)\n"
+        "    gradients = tape.gradient(loss, model.trainable_variables)\n"
+        "    perturb(gradients)\n"
+        "    optimizer.apply_gradients(zip(gradients, model.trainable_variables))",
     ),
     "beside a step in the loop": (
         "",

@@ -124,6 +124,14 @@ def is_of_result(inner: cst.CSTNode, loop: cst.CSTNode, steps: Collection[cst.CS
     return not _spread(assigned, set(), steps).isdisjoint(_names(inner.target))
 
 
+def is_passed_on(call: cst.CSTNode, loop: cst.CSTNode, block: cst.CSTNode) -> bool:
+    """Whether a loop passes a call what a block in it computes, or makes something of: gradients, say."""
+    if not isinstance(loop, cst.For | cst.While) or not isinstance(call, cst.Call):
+        return False
+    computed = {name for target in cst.targets_in(block) for name in cst.names_in(target)}
+    return _takes(call, _spread([*_assigned(loop)], computed, ()), ())
+
+
 def trains_on_answers(loop: cst.CSTNode, calls: Collection[cst.CSTNode], fits: Collection[cst.CSTNode]) -> bool:
     """Whether a loop trains a model on what models answer, element by element of what it goes through."""
     if not isinstance(loop, cst.For):

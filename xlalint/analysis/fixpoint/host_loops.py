@@ -27,7 +27,15 @@ from ..interpreter.setup_events import (
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
 from .call_paths import reached_from, with_callers
-from .feedback import decides_next, hands_on, is_of_element, is_of_iteration, is_of_result, trains_on_answers
+from .feedback import (
+    decides_next,
+    hands_on,
+    is_of_element,
+    is_of_iteration,
+    is_of_result,
+    is_passed_on,
+    trains_on_answers,
+)
 from .frozen_between import thawed_between, thawed_by_callback, value_set
 from .guards import finds_nothing, goes_on_without, passes_over
 from .reached import Reached, header
@@ -150,13 +158,14 @@ def _one_by_one(
     steps = [one for one in inside if one.done.act is Act.STEP and one.loop == len(key)]
     bounds = [_conditions(one, key) for one in steps] if key else [set[Around]()]
     assigning = [each for each in inside if each.done.act is Act.ASSIGN] if bounds else []
-    own = acts.assigned_with([one for one in steps if one.done.reader == LINE_BY_LINE], assigning)
+    by_line = [one for one in steps if one.done.reader == LINE_BY_LINE]
+    own = acts.assigned_with(by_line, key[-1].node, assigning) if by_line and assigning else ()
     for each in assigning:
         whole = each.around[: each.loop]
         decided = {around for around in whole[len(key) :] if not around.is_loop and around.steady is None}
         of_loop = len(whole) > len(key) and whole not in stepping and each.done.location not in own
-        if of_loop and any(decided <= bound for bound in bounds) and each.done.location.node not in told:
-            told.add(each.done.location.node)
+        if of_loop and any(decided <= bound for bound in bounds) and whole[-1].node not in told:
+            told.add(whole[-1].node)  # the loop over the variables
             by = Location(steps[0].at.unit, header(key[-1].node)) if key else None
             yield AssignEachStep(each.done.location, summary.context, trail, False, 0, by)
 
@@ -363,12 +372,16 @@ class _Acts:
         self._found[summary] = tuple(reached.values())
         return self._found[summary]
 
-    def assigned_with(self, steps: Sequence[Reached], assigning: Sequence[Reached]) -> set[Location]:
+    def assigned_with(self, steps: Sequence[Reached], loop: cst.CSTNode, assigning: Sequence[Reached]) -> set[Location]:
         """Where variables are assigned to in the functions of these steps, or by what they call; of a step in the loop
-        itself, what stands beside it."""
-        if not steps or not assigning:
-            return set()
-        beside = {each.at for each in assigning if any(one.at == one.done.location for one in steps)}
+        itself, what stands beside it, or is passed what it computes."""
+        blocks = [_block_of(one.at) for one in steps if one.at == one.done.location]
+        beside = {
+            each.done.location
+            for each in assigning
+            if blocks
+            and (each.at == each.done.location or any(is_passed_on(each.at.node, loop, block) for block in blocks))
+        }
         functions = {one.by for one in steps if one.at != one.done.location}
         analyses = (summary for summary in self._summaries if summary.function in functions)
         reached = (each.done for summary in analyses for each in self.of(summary))
@@ -390,6 +403,11 @@ class _Acts:
                 isinstance(node, LOOPS) for node in cst.within(function.node.body)
             )
         return self._looping[function]
+
+
+def _block_of(step: Location) -> cst.CSTNode:
+    """What a tape records, or the place of a step that has none."""
+    return next((outer for outer in step.unit.around(step.node) if isinstance(outer, cst.With)), step.node)
 
 
 def _is_of_layer(function: Function) -> bool:
