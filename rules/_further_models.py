@@ -93,6 +93,21 @@ def classify(model, data):
         """import numpy as np
 import tensorflow as tf
 
+def classify(bert, tokens):
+    while tokens[-1] != 2:
+        tokens.append(int(np.argmax(bert.model.predict(np.array([tokens]), verbose=0)[0])))
+    return tokens
+""",
+        ["tokens[-1] != 2"],
+        None,
+        severity=Severity.INFO,
+        target="tpu",
+        why="`verbose` is what Keras takes",
+    ),
+    Bad(
+        """import numpy as np
+import tensorflow as tf
+
 def caption(model, image):
     features, words = model.encoder(image, training=False), [1]
     for step in range(40):
@@ -124,6 +139,17 @@ show(model)
     ),
 )
 LEFT: Final = (
+    Good(
+        """import keras
+
+def classify(forest, models, rows):
+    found = [forest.predict(row) for row in rows]
+    return found, [model.predict(rows, verbose=0) for model in models], keras.ops.mean(rows)
+""",
+        None,
+        target="tpu",
+        why="nothing says that Keras does, and another one each time",
+    ),
     Good(
         f"""{WRITER}
 class Compiled(Writer):

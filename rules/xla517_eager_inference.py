@@ -29,9 +29,10 @@ step once for each shape, but builds a pipeline for each call.
 - Loops that are written to run a few times, and `predict` in a loop over models.
 - `predict_on_batch`, and models that become part of another one, `keras.Model(inputs, outputs)`.
 - What `tf.saved_model.load` returns: its functions were saved as graphs.
-- Information only: calls with `training=False` of what is not known, which may be compiled; `while` loops, such as over
-  the frames of a camera, loops that need each result to go on, and calls under a condition that the loop does not
-  change: `if kind == "keras"`, where `kind` is a parameter or a setting.
+- Information only: calls with `training=False` of what is not known, which may be compiled, and its `predict` with
+  `verbose`, `steps`, `batch_size` or `callbacks`; `while` loops, such as over the frames of a camera, loops that need
+  each result to go on, and calls under a condition that the loop does not change: `if kind == "keras"`, where `kind`
+  is a parameter or a setting.
 
 ## Fix safety
 There is no fix: the inputs have to be put into batches, or the call into a `tf.function`.
@@ -478,7 +479,9 @@ for x in data:
                 else:
                     what = "each iteration calls a model line by line: XLA compiles nothing of it"
                     help = "put the call into a function with `@tf.function`, or use `model.predict` for all in batches"
-                if event.unknown:
+                if event.unknown and predicts:
+                    what = "each iteration has a model predict again, it seems: Keras builds a pipeline for each call"
+                elif event.unknown:
                     what = "each iteration calls a model, it seems: line by line, unless what is called is compiled"
                 if event.by_chance:
                     what = f"where chance has it so, {what}"

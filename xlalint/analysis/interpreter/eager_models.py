@@ -19,6 +19,7 @@ from .piped_models import report_piped_call
 from .receivers import visible_classes
 
 _OF_LAYERS: Final = ("layer", "model")
+_OF_PREDICT: Final = frozenset(("batch_size", "callbacks", "steps", "verbose"))  # what Keras's method takes
 _RUN_BY_KERAS: Final = ("__call__", "__init__", "build", "call", "compile", "summary")
 
 
@@ -57,10 +58,16 @@ def report_past_keras(
 def report_unknown_model(
     interpreter: Interpreter, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> None:
-    """Host code calls what is not known, as a model is called: whether it is training is for the call to say. What is
-    imported is mostly a function, and a method that a class here has under that name decides by itself."""
+    """Host code calls what is not known, as a model is called: whether it is training is for the call to say; or has
+    it predict, with what Keras alone takes there. What is imported is mostly a function, and a method that a class here
+    has under that name decides by itself."""
     if frame.context.kind not in NOT_TRACED or type(callee) is not Unknown:
         return
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name("predict")) as method, args=[_, *_]) if (
+            not _OF_PREDICT.isdisjoint(arguments.keywords) and not _is_function(frame, method)
+        ):
+            interpreter.note_done(frame, Act.PREDICT, node, UNKNOWN_MODEL)
     match arguments.keywords.get("training"), node:
         case Static(constant=bool()), cst.Call(func=called, args=[_, _, *_]) if not _is_function(frame, called):
             interpreter.note_done(frame, Act.MODEL, node, UNKNOWN_MODEL)

@@ -215,9 +215,9 @@ ROWS: Final = "row by row"  # how a loop on the host reads a tensor
 
 
 class Done(Record):
-    """An act at a place. `reader`: as in `HostRead`; of a step, `LINE_BY_LINE` where it runs so; of a model,
-    `UNKNOWN_MODEL` where it may be a compiled function, too, `WEIGHTS` where it multiplies with them; `held`: it reads
-    a variable."""
+    """An act at a place. `reader`: as in `HostRead`; of a step, `LINE_BY_LINE` where it runs so; of a model that is
+    called or predicts, `UNKNOWN_MODEL` where it may be a compiled function, too, `WEIGHTS` where it multiplies with
+    them; `held`: it reads a variable."""
 
     act: Act
     location: Location
