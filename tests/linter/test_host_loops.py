@@ -246,7 +246,12 @@ COMPILED_RUN: Final = "@tf.function\ndef run(x):\n    mean.update_state(model(x)
         ("for x, y in data:\n    run(x)\n    print(mean.result().numpy())\n", Severity.WARNING),
         ("for x, y in data:\n    losses.append(run(x).numpy())\n", Severity.INFO),
         ("for x, y in data:\n    losses.append(run(x).numpy())\n    print('%.3f' % mean.result())\n", Severity.INFO),
-        ("def one(x):\n    run(x)\n    print(mean.result())\n\nfor x, y in data:\n    one(x)\n", None),
+        ("def one(x):\n    run(x)\n    print(mean.result())\n\nfor x, y in data:\n    one(x)\n", Severity.WARNING),
+        # What it is passed is no batch: a call may be a whole epoch.
+        (
+            "def one(n):\n    run(tf.ones([1, 3]))\n    print(n, mean.result())\n\nfor n in range(99):\n    one(n)\n",
+            None,
+        ),
         ("for x, y in data:\n    run(x)\nprint(float(mean.result()))\n", None),
         ("for n, (x, y) in enumerate(data):\n    run(x)\n    if n % 50 == 0:\n        print(mean.result())\n", None),
         ("x = tf.ones([1, 3])\nfor number in range(99):\n    print(run(x))\n", None),
