@@ -72,3 +72,41 @@ def test_other_attributes_are_not_known(tmp_path: Path) -> None:
     program = PROGRAM.replace("ASK", "self.other(picture[None]).numpy()").replace("MODEL", "build()")
     (tmp_path / "program.py").write_text(program.replace("CALLBACKS", "callbacks()"), encoding="utf-8")
     assert "XLA517" not in [one.code for one in check([tmp_path], Settings(target="tpu")).findings]
+
+
+LATER: Final = """\
+import numpy as np
+import tensorflow as tf
+from elsewhere import build, callbacks
+
+class Look(tf.keras.callbacks.Callback):
+    def __init__(self):
+        super().__init__()
+        self.pictures = None
+
+    def take(self, pictures):
+        self.pictures = pictures
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.pictures is not None:
+            for picture in self.pictures:
+                print(self.model.predict(picture[None]))
+
+pictures = np.ones((64, 8, 8, 3))
+model = build()
+model.compile("sgd", "mse")
+alone = Look()
+given = callbacks()
+for each in given:
+    if ASKED:
+        each.take(pictures)
+model.fit(pictures, pictures, callbacks=[alone])
+model.fit(pictures, pictures, callbacks=given)
+"""
+
+
+@pytest.mark.parametrize(("asked", "expected"), [("isinstance(each, Look)", True), ("isinstance(each, str)", False)])
+def test_what_is_asked_for_is_of_its_class(asked: str, expected: bool, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(LATER.replace("ASKED", asked), encoding="utf-8")
+    findings = check([tmp_path], Settings(target="tpu")).findings
+    assert ("XLA517" in [one.code for one in findings]) == expected

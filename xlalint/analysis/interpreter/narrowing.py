@@ -149,7 +149,7 @@ def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bo
         ):
             names = class_names(interpreter, frame, kinds)
             if not outcome or frame.context.kind in NOT_TRACED:
-                _narrow_objects(frame, name, asked_classes(interpreter, frame, kinds), outcome)
+                _narrow_objects(interpreter, frame, name, asked_classes(interpreter, frame, kinds), outcome)
             _narrow_kind(frame, name, names, outcome)
             _narrow_backend(interpreter, frame, names, outcome, name)
         case cst.Call(
@@ -291,13 +291,15 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
         frame.env[name] = join_all(*kept)
 
 
-def _narrow_objects(frame: Frame, name: str, asked: tuple[Value, ...], outcome: bool) -> None:
-    """Of the project's objects that a name may stand for, those that are of the classes, or are of none. Where code is
-    traced nobody asks the first: what an object returns hangs together with its attributes, which are not told
-    apart."""
+def _narrow_objects(interpreter: Interpreter, frame: Frame, name: str, asked: tuple[Value, ...], outcome: bool) -> None:
+    """Of the project's objects that a name may stand for, those that are of the classes, or are of none; of what is not
+    known, an object of the one class. Where code is traced nobody asks the first: what an object returns hangs together
+    with its attributes, which are not told apart."""
     assert frame.env is not None
     classes = [one.cls for one in asked if isinstance(one, ClassValue)]
     value = frame.env.get(name)
+    if outcome and type(value) is Unknown and frame.context.kind in NOT_TRACED and len(asked) == len(classes) == 1:
+        frame.env[name] = interpreter.canonical_instance(classes[0])
     if not isinstance(value, OneOf) or (outcome and len(classes) < len(asked)):
         return
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -23,30 +24,30 @@ _AGAIN: Final = (
 def run_callbacks(
     interpreter: Interpreter, frame: Frame, model: Value, method: str, arguments: Arguments, node: cst.BaseExpression
 ) -> None:
-    """Run the callbacks of the program that a model is trained with; each has the model, and so may all whose classes
-    the file names, where it is not known which of them there are."""
+    """Run the callbacks of the program that a model is trained with, or may be; each has the model."""
     if method not in _PLACES or not isinstance(model, ApiObject | Instance):
         return
-    for callback in leaves(arguments.get(_PLACES[method], "callbacks")):
-        match callback:
-            case Instance(cls) if cls.is_keras("callback"):
-                interpreter.set_attribute(frame, callback, "model", model)
-                _run(interpreter, frame, callback, node)
-            case Unknown():
-                for cls in visible_classes(frame.module):
-                    if cls.is_keras("callback"):
-                        interpreter.set_attribute(frame, interpreter.canonical_instance(cls), "model", model)
+    given = leaves(arguments.get(_PLACES[method], "callbacks"))
+    for callback in (one for each in given for one in _possible(interpreter, frame, each)):
+        interpreter.set_attribute(frame, callback, "model", model)
+        for name in (*_ONCE, *_AGAIN):
+            own = callback.cls.find(name)
+            if own is not None:
+                value = interpreter.decorated(method_value(own, callback))
+                again = int(name in _AGAIN)
+                frame.python_loop += again
+                interpreter.invoke(frame, value, _passed(interpreter, frame, name, node), node)
+                frame.python_loop -= again
 
 
-def _run(interpreter: Interpreter, frame: Frame, callback: Instance, node: cst.BaseExpression) -> None:
-    for name in (*_ONCE, *_AGAIN):
-        own = callback.cls.find(name)
-        if own is not None:
-            value = interpreter.decorated(method_value(own, callback))
-            again = int(name in _AGAIN)
-            frame.python_loop += again
-            interpreter.invoke(frame, value, _passed(interpreter, frame, name, node), node)
-            frame.python_loop -= again
+def _possible(interpreter: Interpreter, frame: Frame, given: Value) -> Iterator[Instance]:
+    """The callbacks of the program that something may be: of what is not known, those whose classes the file names."""
+    match given:
+        case Instance(cls) if cls.is_keras("callback"):
+            yield given
+        case Unknown():
+            named = (cls for cls in visible_classes(frame.module) if cls.is_keras("callback"))
+            yield from map(interpreter.canonical_instance, named)
 
 
 def _passed(interpreter: Interpreter, frame: Frame, name: str, node: cst.BaseExpression) -> Arguments:
