@@ -3,8 +3,8 @@
 ## What it does
 Reports a Python loop over variables that assigns to each of them (`a.assign(tau * b + (1 - tau) * a)`) in eager code,
 if it runs beside each step of training: in the loop around the steps, in a function that is called there, or in a
-callback that Keras calls at each batch. A step that runs line by line itself is XLA506; what it assigns to in its own
-function is compiled with it, and other functions are told of here, as they stay as they are.
+callback that Keras calls at each batch. A step that runs line by line itself is XLA506: what it assigns to in its own
+function is compiled with it, once it is, and other functions stay as they are.
 
 ## What XLA does
 XLA compiles nothing of it: each operation runs by itself, and what it does has to wait for the step. Measured with
