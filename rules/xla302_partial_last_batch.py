@@ -38,7 +38,7 @@ If every example counts, pad the last batch: with the weight 0 in an evaluation,
 
 ## Not flagged
 - A number of elements that fills all batches, or else the program stops (`assert n % size == 0`); elements that repeat
-  forever before they are batched; `take` of some batches; batches that a filter keeps by their size.
+  forever before they are batched; `take` of fewer than a thousand batches; batches that a filter keeps by their size.
 - Batches of a dataset that `steps`, `validation_steps`, or `steps_per_epoch` in one epoch limits, unless rounded up.
 - Datasets that only eager code uses.
 
@@ -53,9 +53,9 @@ is seen to train on, and where the call sets `drop_remainder` itself, to False o
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.varying_shapes import UNLESS
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
-from xlalint.analysis.library.datasets import UNLESS
 from xlalint.analysis.library.host_sizes import PIECES
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.syntax import nodes as cst

@@ -276,6 +276,25 @@ def prepared(sentences, size):
             target="tpu",
             why="others train on what it returns",
         ),
+        Bad(
+            """
+import keras
+
+class Measured(keras.callbacks.Callback):
+    def __init__(self, rows):
+        super().__init__()
+        self.data = tf.data.Dataset.from_tensor_slices(tf.ragged.constant(rows)).padded_batch(32)
+
+    def on_epoch_end(self, epoch, logs=None):
+        print(self.model.predict(self.data))
+""",
+            ["tf.data.Dataset.from_tensor_slices(tf.ragged.constant(rows)).padded_batch(32)"],
+            None,
+            severity=Severity.WARNING,
+            safety=Safety.DISPLAY,
+            target="tpu",
+            why="a callback predicts with the model that Keras gives it",
+        ),
     )
     good = (
         Good(

@@ -36,6 +36,8 @@ GROWS: Final = "grows"
 JOINED: Final = frozenset(("joined", GROWS))
 # What is smaller once: the last batch, and what has its size.
 LAST: Final = "last batch"
+# Begins the detail of one that is left out by default, which nobody means for good, or perhaps.
+UNLESS: Final = "unless "
 # An image that is resized, to another size each time.
 RESIZED: Final = "resized"
 # No variation of a shape: a layer that a symbolic tensor comes from, which Keras compiles no model with.

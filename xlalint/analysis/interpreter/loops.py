@@ -26,7 +26,7 @@ from ..domain.values import (
 from ..domain.varying_shapes import JOINED, filtered, is_data, last_batches
 from ..files.unit import Location
 from ..library.changing_numbers import as_many_as
-from ..library.datasets import among_first
+from ..library.taken_batches import among_first
 from ..program.parameter_uses import Parts
 from ..record import replace
 from .contexts import NOT_TRACED, ContextKind

@@ -60,8 +60,8 @@ from ..domain.varying_shapes import (
 from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
-from ..library.datasets import among_first
 from ..library.objects import UPDATED
+from ..library.taken_batches import among_first
 from ..program.project import Project
 from ..program.queues import follows_on, is_filled_up, moves_along, takes_the_front
 from ..program.stepped_slices import leaves_a_rest

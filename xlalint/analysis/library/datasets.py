@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ..domain.counts import Rows, divided, is_multiple, plus, rounded, times
+from ..domain.counts import divided, is_multiple, plus, rounded, times
 from ..domain.joins import join_all
 from ..domain.kinds import holds_text, leaves, rows_of, united
 from ..domain.values import (
@@ -24,19 +24,19 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, UNEVEN, filtered, mapped, of_element, variations_of, varied
+from ..domain.varying_shapes import LAST, UNEVEN, UNLESS, filtered, mapped, of_element, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
 from .changing_numbers import decided_by
 from .generators import never_ends, yields_windows
 from .kept_batches import axis_of_one_size
 from .slicing import length_of_sliced, row_of
+from .taken_batches import MANY, among_first
 
 DATASET: Final = "tf.data.Dataset"
 FOLDER: Final = "folder"  # the detail of a last batch that a function of Keras makes of what it reads
 IMAGES: Final = "images"  # and of one that an image generator of Keras makes, which cannot drop it
 LOADED: Final = "loader"  # the detail of that of a loader of PyTorch's
-UNLESS: Final = "unless "  # begins that of one that is left out by default, which nobody means for good, or perhaps
 TABLE: Final = "table"  # and of one that is read from tables of text, which is dropped where they are read forever
 # The methods of an image generator that make batches, with the position of their size.
 _FLOWS: Final = {"flow": 2, "flow_from_dataframe": 9, "flow_from_directory": 5}
@@ -48,7 +48,6 @@ ROWS_OF_STEPS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("batch", "padded_batch", "ragged_batch", "rebatch"), ("batch_size",)),
     "take": ("count",),
 }
-_MANY: Final = 1000  # steps: more than those of a program that only looks at a few batches
 _USUAL_BATCH: Final = 32
 
 
@@ -377,7 +376,7 @@ def _first(step: Step) -> ApiObject:
     match step.get("count"):
         case Static(setting=Setting(int() as usual)) if usual < 0:  # all of them, if nobody asks for fewer
             rows = count = usual
-    again = step.facts.endless and (count is None or count >= _MANY)
+    again = step.facts.endless and (count is None or count >= MANY)
     all_of_them = step.facts.batch is None or again
     kept = step.element if all_of_them else among_first(step.element, count, known)
     if count is not None and count < 0:
@@ -385,14 +384,6 @@ def _first(step: Step) -> ApiObject:
     elif count is not None and isinstance(known, int):
         rows = min(count, known)
     return step.dataset(kept, count=rows, endless=False)
-
-
-def among_first(element: Value, number: int | None = None, count: Rows | None = None) -> Value:
-    """What the first `number` elements of a dataset of `count` are: the smaller last batch is not among them, unless
-    they are known to be all."""
-    if number is not None and (number < 0 or (isinstance(count, int) and number >= count)):
-        return element
-    return filtered(element, lambda variation: variation.kind != LAST)
 
 
 def _rest(step: Step) -> ApiObject:

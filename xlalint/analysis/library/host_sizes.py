@@ -9,7 +9,7 @@ from ...syntax import nodes as cst
 from ..domain.counts import Rows, fills_batches, is_multiple, named, plus, times
 from ..domain.joins import element_of
 from ..domain.kinds import rows_of, united
-from ..domain.values import STATIC, Array, Sequence, Static, Tensor, Unknown, Value, Variation
+from ..domain.values import STATIC, ApiObject, Array, Sequence, Static, Structure, Tensor, Unknown, Value, Variation
 from ..domain.varying_shapes import EVEN, LAST, OF_RECORD, READ, ROWS, filtered, variations_of, varied
 from ..files.unit import Location
 from ..record import replace
@@ -142,6 +142,10 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         if isinstance(given, Sequence):
             found = tuple(_of_list(given, looped))
             result = varied(result, found if _is_behind(name, arguments) else _behind_another(found))
+    if name == "tf.ragged.constant" and isinstance(result, ApiObject):
+        given = next(iter(arguments.values()), None)
+        found = tuple(_of_list(given, looped)) if isinstance(given, Sequence) else ()
+        return replace(result, payload=Structure(varies=found)) if found else result
     if name in _STACKING:
         stacked = next(iter(arguments.values()), None)
         if isinstance(stacked, Array) and name in _COPYING:
@@ -155,6 +159,8 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         if isinstance(result, Array) and along:
             written = len(stacked.items) if stacked.items and not stacked.varies else None
             result = replace(result, length=stacked.steps or written)
+            if stacked.items is None and not stacked.steps:  # a row for each of them
+                result = varied(result, (Variation(ROWS, location, axis=0),))
         if isinstance(result, Array) and _joins_rows(name, arguments, stacked):
             result = replace(result, length=_sum_of(stacked, location))
         if looped and name.rpartition(".")[2] not in _JOINING:  # rows that are stacked once are of one length

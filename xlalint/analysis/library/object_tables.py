@@ -28,6 +28,7 @@ ATTRIBUTES: Final = {
     "tf.SparseTensor": {"like/1": "values", "int/2": "indices", "int/1/shape": "dense_shape", "shape": "shape"},
     "tf.IndexedSlices": {"like/?": "values", "int/1": "indices", "int/1/shape": "dense_shape", "shape": "shape"},
     "tf.data.Dataset": {"static": "element_spec"},
+    "tf.saved_model.Loaded": {"self": "signatures"},
     "tf.distribute.Strategy": {"static": "num_replicas_in_sync extended cluster_resolver"},
     "tf.distribute.ReplicaContext": {"static": "num_replicas_in_sync replica_id_in_sync_group strategy"},
     "layer": {

@@ -160,6 +160,8 @@ def _object_attribute(owner: ApiObject, api: str, name: str) -> Value | None:
             return Tensor(Dependence.VALUE)
         case "tf.data.Dataset" | "tf.data.Iterator", "__getitem__":
             return owner.payload
+        case "tf.saved_model.Loaded", "__getitem__":  # of its signatures, one
+            return owner
     if name in _inverted("methods", key) or name.startswith("__") or _method_path(owner, name) is not None:
         return replace(owner, method=name)
     return None

@@ -13,6 +13,7 @@ from ..domain.values import (
     Api,
     ApiObject,
     Compiled,
+    Creation,
     Dict,
     FunctionValue,
     Instance,
@@ -27,10 +28,12 @@ from ..domain.values import (
 )
 from ..files.unit import Location
 from ..interpreter.asked_backends import RUNS_EAGERLY, TRACES
-from ..interpreter.contexts import ContextKind
+from ..interpreter.contexts import Context, ContextKind
 from ..interpreter.feeding import (
+    passed_values,
     report_compilation,
     report_compiled_call,
+    report_feed,
 )
 from ..interpreter.frames import UNKNOWN_MODEL, Act, Arguments, Compilation, Done, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
@@ -42,6 +45,7 @@ from ..record import replace
 from .called_plainly import is_made_by_converted
 
 WRAPPED: Final = "tf.function"
+_LOADED: Final = "tf.saved_model.Loaded"
 ON_TPU: Final = "a TPU strategy"  # why Keras has XLA compile a model's steps
 
 
@@ -186,7 +190,19 @@ def _may_be_model(value: Value) -> bool:
 
 def _loaded(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """What was saved, of which the functions are graphs."""
-    return ApiObject(WRAPPED, payload=UNKNOWN)
+    return ApiObject(_LOADED, payload=UNKNOWN, made=Creation(Location(frame.unit, node)))
+
+
+def _call_loaded(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """The call of what was saved, or of one of its signatures, of which nobody sees which shapes these leave open."""
+    if isinstance(owner, ApiObject) and owner.made is not None:
+        context = Context(ContextKind.GRAPH, True, f"`{frame.unit.code(node)}`, a graph that was saved")
+        report_feed(
+            interpreter, frame, context, passed_values(arguments, node), node, owner.made.location, certain=False
+        )
+    return _call_wrapped(interpreter, frame, owner, arguments, node)
 
 
 def _xla_compile(
@@ -275,4 +291,5 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
 }
 METHODS: Final[dict[str, MethodModel]] = {
     f"{WRAPPED}.__call__": _call_wrapped,
+    f"{_LOADED}.__call__": _call_loaded,
 }

@@ -27,7 +27,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import LAST, MASKED, READ, RESIZED, WINDOW, filtered, of_sizes, variations_of
+from ..domain.varying_shapes import LAST, MASKED, READ, RESIZED, filtered, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED, Context, ContextKind, Trained
 from ..interpreter.counting import counted, length
@@ -47,6 +47,7 @@ from ..program.signs import Shows
 from ..record import replace
 from .callbacks import run_callbacks
 from .compilation import ON_TPU, asked_by, is_for_tpu, show_setting
+from .data_sets import is_data_set, is_data_set_elsewhere
 from .held_layers import keeps_off, report_held
 from .held_models import note_run, report_parts
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, taken_for_model, whole_batches
@@ -312,7 +313,8 @@ def _run_model(
         interpreter.note_done(frame, Act.READ, node, f".{method}")
         if method not in _TRAINS:
             interpreter.note_done(frame, Act.PREDICT if method == "predict" else Act.RUN, node)
-    for option in _as_compiled(taken_for_model(interpreter, model, method, arguments), method):
+    taken = taken_for_model(interpreter, frame, model, method, arguments, node.func.value)
+    for option in _as_compiled(taken, method):
         note_run(interpreter, frame, option, node)
         run_callbacks(interpreter, frame, option, method, arguments, node)
         if (how := _compiled(interpreter, frame, option, node)) is not None:
@@ -436,10 +438,10 @@ def _run(
         if not datasets and targets in (None, NONE) and not limited and (batch := yielded(value)) is not None:
             given.append((batch, node))
         split = arguments.get(6, "validation_split") if trains else None
+        elsewhere = method in _ONCE and is_data_set_elsewhere(frame.unit, node, where)
         # Of others it is a single example as often as not, where nobody says how to cut them.
-        cut = method in _ONCE and size not in (None, NONE, Static(1)) and not _is_of_own_size(value)
-        likely = certain and (trains or cut)
-        many = size is not None or split not in (None, NONE)
+        likely = certain and (trains or elsewhere or is_data_set(value, targets, size, method))
+        many = size is not None or elsewhere or split not in (None, NONE)
         arrays = value if datasets else as_arrays(value, targets, many)
         called = length(frame, where)
         given += [(each, node) for each in batches_of(arrays, size, split, location, called=called, likely=likely)]
@@ -454,12 +456,6 @@ def _run(
         sure = certain and not (trains and _are_counted(arguments, method, value))
         how_often = {"often": often, "single": single}
         report_feed(interpreter, frame, context, given, node, target, certain=sure, trains=trains, **how_often)
-
-
-def _is_of_own_size(value: Value | None) -> bool:
-    """Whether another number of rows is passed each time, or another piece of the same size."""
-    varies = variations_of(value)
-    return any(each.kind == WINDOW for each in varies) or bool(of_sizes(varies))
 
 
 def _are_counted(arguments: Arguments, method: str, images: Value | None) -> bool:

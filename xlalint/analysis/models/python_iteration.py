@@ -36,7 +36,8 @@ from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import truth
 from ..interpreter.pipelines import as_taken, report_elements
-from ..library.datasets import among_first, is_dataset
+from ..library.datasets import is_dataset
+from ..library.taken_batches import among_first
 from ..record import replace
 from .called_plainly import called_by
 from .ends_of_data import ends_by_number, meets_the_end

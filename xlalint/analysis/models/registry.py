@@ -46,6 +46,7 @@ from . import (
     tokenizer_calls,
     torch_loaders,
     training_flags,
+    unseen_lists,
 )
 
 _FUNCTIONS: Final = {
@@ -108,6 +109,7 @@ MODELS: Final = Models(
         **losses.METHODS,
         **shown.METHODS,
         **foreign_pipelines.METHODS,
+        **unseen_lists.METHODS,
     },
     containers=containers.METHODS,
 )
