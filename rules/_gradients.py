@@ -25,6 +25,7 @@ GRADIENTS: Final = frozenset(
     )
 )
 _RUNS: Final = ("cond", "body", "body_fun", "f")  # the parameters for what a loop runs
+_BRANCHING: Final = frozenset(("case", "cond", "smart_cond", "switch", "switch_case"))  # which run a branch
 Loop = TypeVar("Loop", bound=Event)
 
 
@@ -214,6 +215,17 @@ def _runs_under(loop: Event, gradient: ApiCall) -> bool:
     while trail is not None and trail != gradient.trail:
         location, trail = trail.location, trail.parent
     return trail is not None and _is_recorded(location, gradient)
+
+
+def branch_between(loop: Event, gradient: Event | None) -> Location | None:
+    """The conditional between a loop and the gradient that is taken around both, of which one branch runs the loop;
+    with no gradient, between it and where Keras begins."""
+    end, trail = None if gradient is None else gradient.trail, loop.trail
+    while trail is not None and trail != end:
+        if isinstance(trail.location.node, cst.Call) and cst.called_name(trail.location.node) in _BRANCHING:
+            return trail.location
+        trail = trail.parent
+    return None
 
 
 def _is_recorded(location: Location, gradient: ApiCall) -> bool:

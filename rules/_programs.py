@@ -333,3 +333,25 @@ class L(tf.keras.layers.Layer):
     def call(self, x, scores):
         return best(x, scores)
 """
+LOOP_IN_BRANCH: Final = """
+def product(x):
+    return tf.scan(lambda a, row: a * row, x)[-1]
+
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.cond(tf.shape(x)[0] > 1, lambda: product(x), lambda: x[0])
+    return tape.gradient(y, x)
+"""
+GRADIENT_IN_BRANCH: Final = """
+@tf.function(jit_compile=True)
+def f(x):
+    def changed():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.scan(lambda a, row: a * row, x)[-1]
+        return tape.gradient(y, x)
+
+    return tf.cond(tf.reduce_sum(x) > 0.0, changed, lambda: x)
+"""

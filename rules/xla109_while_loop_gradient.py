@@ -4,7 +4,9 @@
 Reports a `tf.while_loop` over floating-point values without `maximum_iterations` under a gradient (`tf.GradientTape`,
 `tf.gradients`), and in what Keras trains: in a loss, if the loop follows the predictions; in the `call` of a layer or
 model, if it runs a layer or reads a weight of the object itself; and in a `Lambda` layer, as information. XLA102
-reports the same for a `while` statement.
+reports the same for a `while` statement. Also reports `tf.scan`, `tf.map_fn`, `tf.foldl`, `tf.foldr` and bounded loops
+in a branch of `tf.cond`, `tf.case` or `tf.switch_case`, if the gradient is taken outside of it, and
+`tfa.text.crf_log_likelihood`, which has such branches.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU. The loop itself compiles once. Its gradient fails with "XLA compilation requires
@@ -14,6 +16,10 @@ needs no intermediate values (`a + 1.0` in the body) compiles without a bound. S
 a comparison, `tf.argmax`, `tf.round`, `tf.zeros_like` or a cast to integers only; through `tf.sign` it fails. `fit` of
 a model that is compiled with `jit_compile=True` (Keras 3.15) fails alike, for a loop in the loss and for one in a layer
 that is trained.
+
+The gradient of any loop in a branch fails, with a bound or without, also where the condition is known: "No registered
+'FakeParam' OpKernel". The branch without the loop has to hand on values of its iterations that it does not have. If the
+gradient is taken within the branch, it compiles.
 
 ## Example
     y = tf.while_loop(lambda a: tf.reduce_sum(a) < 50.0, lambda a: (a * a,), (x,))[0]
@@ -28,7 +34,7 @@ Or wrap a loop that is not trained in `tf.stop_gradient`.
 - Loops without a gradient, loops over integers and booleans, `back_prop=False`, and results in `tf.stop_gradient`.
 - Loops whose results are only compared, made integers or used for positions: no gradient goes through these.
 - Loops in a loss that read the labels alone.
-- `tf.scan`, `tf.map_fn` and `tf.foldl`, whose length is static.
+- `tf.scan`, `tf.map_fn` and `tf.foldl` in no branch, whose length is static.
 
 ## Fix safety
 Shown only: a bound that is too low ends the loop early.
@@ -38,16 +44,25 @@ Shown only: a bound that is too low ends the loop early.
 - https://www.tensorflow.org/api_docs/python/tf/while_loop
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from xlalint.analysis.domain.values import NONE, Sequence, Static
+from xlalint.analysis.domain.values import NONE, Sequence, Static, Value
 from xlalint.analysis.interpreter.contexts import Trained
 from xlalint.analysis.interpreter.events import Event
-from xlalint.linter.rule import ApiCall, Bad, Breaks, Draft, Effect, Fails, Good, Rule, Runs, Severity
+from xlalint.linter.rule import ApiCall, Bad, Breaks, Draft, DraftNote, Effect, Fails, Good, Rule, Runs, Severity
 from xlalint.syntax import nodes as cst
 
 from ._flows import reaches_gradient
-from ._gradients import GRADIENTS, LoopsUnderGradients, has_floats, is_stopped, note_of, runs_weights
+from ._gradients import (
+    GRADIENTS,
+    LoopsUnderGradients,
+    branch_between,
+    has_floats,
+    is_stopped,
+    note_of,
+    runs_weights,
+)
+from ._programs import GRADIENT_IN_BRANCH, LOOP_IN_BRANCH
 
 LOOP = "tf.while_loop"
 NO_LIST_SIZE = Fails("XLA compilation requires a fixed tensor list size")
@@ -139,6 +154,13 @@ OVER_BOXES = """tf.while_loop(
         (0, tf.zeros(tf.shape(boxes)[:1])),
     )"""
 SQUARED = "tf.while_loop(lambda a: tf.reduce_sum(a) < 50.0, lambda a: (a * a + tf.abs(weight) + 1.0,), (x,))"
+CRF = ("tensorflow_addons.text.crf_log_likelihood", "tensorflow_addons.text.crf.crf_log_likelihood")
+OF_STATIC_LENGTH = frozenset(("tf.foldl", "tf.foldr", "tf.map_fn", "tf.scan"))
+NO_KERNEL = "XLA has no kernel for what the other branch hands on instead (FakeParam), so compiling fails"
+IN_BRANCH = f"the gradient goes through a loop in a branch of a conditional: {NO_KERNEL}"
+OF_CRF = f"the gradient goes through the loops that `crf_log_likelihood` has in branches: {NO_KERNEL}"
+OUT_OF_BRANCH = "choose with Python, or run the loop in any case and choose between results with tf.where(..)"
+OTHER_CRF = "compute it without tf.cond: take the forward recursion for all lengths, with a mask"
 HELP = "pass maximum_iterations=LIMIT, a Python number that is always enough, or use tf.stop_gradient(..)"
 
 
@@ -146,7 +168,7 @@ class WhileLoopGradient(Rule):
     code = "XLA109"
     name = "while-loop-gradient"
     handles = (ApiCall,)
-    apis = GRADIENTS | {LOOP}
+    apis = GRADIENTS | OF_STATIC_LENGTH | {LOOP, *CRF}
     bad = (
         Bad(
             """
@@ -256,8 +278,16 @@ def f(x):
             target="tpu",
             why="eager code works; for a TPU the step has to be compiled",
         ),
+        Bad(
+            LOOP_IN_BRANCH,
+            ["tf.scan(lambda a, row: a * row, x)"],
+            Fails("No registered 'FakeParam' OpKernel"),
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+        ),
     )
     good = (
+        Good(GRADIENT_IN_BRANCH, inputs=("f32[4, 3]",), why="the branch takes the gradient itself"),
         Good(
             NEAREST.format(loop=OVER_BOXES, used="best = tf.cast(best < 0.5, tf.float32)"),
             inputs=("f32[5, 4]", "f32[3, 4]"),
@@ -374,7 +404,15 @@ print(tape.gradient(y, x))
         match event:
             case ApiCall(api=api) if api in GRADIENTS:
                 found = self._pairs.gradient(event)
-            case ApiCall(arguments=arguments) if arguments.get("maximum_iterations", NONE) == NONE:
+            case ApiCall(api=api, arguments=arguments) if api != LOOP or not _is_open(arguments):
+                if not has_floats(event.result) or is_stopped(event):
+                    return
+                if not reaches_gradient(event.location, event.trail):
+                    return
+                if (severity := _by_keras(event)) is not None and branch_between(event, None) is not None:
+                    yield Draft(IN_BRANCH, Effect.FAILS, OUT_OF_BRANCH, at_most=severity)
+                found = self._pairs.loop(event)
+            case ApiCall(arguments=arguments):
                 if arguments.get("back_prop") == Static(False) or not has_floats(arguments.get("loop_vars", NONE)):
                     return
                 if is_stopped(event) or not reaches_gradient(event.location, event.trail, _apart(event)):
@@ -385,7 +423,18 @@ print(tape.gradient(y, x))
             case _:
                 return
         for loop, gradient in found:
-            yield Draft(MESSAGE, Effect.FAILS, HELP, loop.location, (note_of(gradient),))
+            if loop.api in CRF:
+                yield Draft(OF_CRF, Effect.FAILS, OTHER_CRF, loop.location, (note_of(gradient),))
+            elif loop.api == LOOP and _is_open(loop.arguments):
+                yield Draft(MESSAGE, Effect.FAILS, HELP, loop.location, (note_of(gradient),))
+            elif (branch := branch_between(loop, gradient)) is not None:
+                notes = (DraftNote(branch, "the conditional"), note_of(gradient))
+                yield Draft(IN_BRANCH, Effect.FAILS, OUT_OF_BRANCH, loop.location, notes)
+
+
+def _is_open(arguments: Mapping[str, Value]) -> bool:
+    """Whether a loop has no bound on its iterations."""
+    return arguments.get("maximum_iterations", NONE) == NONE
 
 
 def _apart(loop: ApiCall) -> frozenset[int]:

@@ -51,7 +51,7 @@ _LIST: Final = (
     " on {where} does not take that."
 )
 _OF_LISTS: Final = (
-    Candidate("XLA407", "it is the gradient of a conditional with a loop in it", frozenset(("call gradient",))),
+    Candidate("XLA109", "it is the gradient of a conditional with a loop in it", frozenset(("call gradient",))),
     Candidate("XLA204", "the `tf.TensorArray` has no static size", frozenset(("call TensorArray", "call write"))),
     Candidate("XLA207", "what `tf.map_fn` puts together are ragged tensors", frozenset(("call map_fn",))),
 )

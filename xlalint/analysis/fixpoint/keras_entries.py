@@ -22,6 +22,7 @@ _TRAINED: Final[Mapping[str, Trained]] = {
     "layer": Trained.LAYER,
     "model": Trained.LAYER,
 }
+_FORWARD: Final = ("call", "__call__")  # the latter of losses that leave Keras's own out
 
 
 def keras_entries(
@@ -57,7 +58,7 @@ def keras_entries(
                 keras=by,
                 aside=is_mostly_outside(cls, method),
                 behind=kind == "model" and takes_data_alone(method),
-                trained=_TRAINED.get(kind) if name == "call" else None,
+                trained=_TRAINED.get(kind) if name in _FORWARD else None,
             )
             yield replace(value, compiled=None), context, role_arguments(kind, name, method)
 

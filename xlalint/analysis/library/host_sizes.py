@@ -159,8 +159,6 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         if isinstance(result, Array) and along:
             written = len(stacked.items) if stacked.items and not stacked.varies else None
             result = replace(result, length=stacked.steps or written)
-            if stacked.items is None and not stacked.steps:  # a row for each of them
-                result = varied(result, (Variation(ROWS, location, axis=0),))
         if isinstance(result, Array) and _joins_rows(name, arguments, stacked):
             result = replace(result, length=_sum_of(stacked, location))
         if looped and name.rpartition(".")[2] not in _JOINING:  # rows that are stacked once are of one length

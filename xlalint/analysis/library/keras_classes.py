@@ -132,7 +132,7 @@ _ROLES: Final = {
         "compute_metrics",
         "compute_own_metrics",
     ),
-    "loss": ("call",),
+    "loss": ("call", "__call__"),
     "metric": ("update_state", "result"),
     "optimizer": (
         "update_step",

@@ -9,7 +9,7 @@ from ...syntax import nodes as cst
 from ..domain.counts import Count
 from ..domain.kinds import options
 from ..domain.values import NONE, Array, Dict, Sequence, Static, Value
-from ..domain.varying_shapes import ROWS, WINDOW, of_sizes, variations_of
+from ..domain.varying_shapes import WINDOW, of_sizes, variations_of
 from ..files.unit import Unit
 
 # What is asked for all results: of a single example, too.
@@ -19,7 +19,7 @@ _TRAINS: Final = frozenset(("evaluate", "fit"))
 
 def is_data_set(value: Value | None, targets: Value | None, size: Value | None, method: str) -> bool:
     """Whether so many examples are passed that Keras cuts them, and no other number of them each time: somebody says
-    how to cut them, they have targets, or there is one for each of what a list holds."""
+    how to cut them, they have targets, or they are as many as something that is counted."""
     if method not in _ASKED or size == Static(1) or _is_of_own_size(value):
         return False
     return size not in (None, NONE) or targets not in (None, NONE) or any(map(_has_many, options(value or NONE)))
@@ -61,10 +61,10 @@ def _is_of_own_size(value: Value | None) -> bool:
 
 
 def _has_many(value: Value) -> bool:
-    """Whether an array has a row for each of what a list holds, or as many as something else that is counted."""
+    """Whether an array has as many rows as somebody counts of something else: `np.zeros((len(files), 4))`."""
     match value:
-        case Array(length=length, varies=varies):
-            return isinstance(length, Count) or any(each.kind == ROWS for each in varies)
+        case Array(length=length):
+            return isinstance(length, Count)
         case Sequence(items=(first, *_)):
             return _has_many(first)
         case Dict(entries, element):
