@@ -1,14 +1,16 @@
-"""Each iteration, call or request loads or builds a model and predicts: Keras traces it again, and XLA compiles it.
+"""Each iteration, call or request makes a model to predict with, or to train: Keras traces it, and XLA compiles it.
 
 ## What it does
 Reports a Keras model that is loaded or built where it predicts, the same each time, if that happens again and again: in
 a loop, in a function that a loop calls, or in one that answers the requests of a web server (`@app.route(..)`,
-`@app.post(..)`).
+`@app.post(..)`). Models that are built and trained again and again, in the trials of a search, for folds, or by a
+function that says how good a model is, are information: what is compiled may be worth keeping.
 
 ## What XLA does
 Measured with Keras 3.15 and TensorFlow 2.21 on a CPU: Keras compiles the steps of each model. Four models that
 `keras.saving.load_model` reads from the same file, and that predict once each, cost four traces and four compilations,
-although their layers and weights are the same. Loaded once, the model costs one.
+although their layers and weights are the same. Loaded once, the model costs one. Three models that are built and
+trained alike cost three; one that is given its first weights again (`model.set_weights`) costs one.
 
 ## Example
     @app.post("/answer")
@@ -28,7 +30,7 @@ although their layers and weights are the same. Loaded once, the model costs one
 ## Not flagged
 - A model that a condition loads, or that `@functools.cache` keeps.
 - A model that is another one each time: `load_model(path)` for each path, a name or weights that change.
-- A model that is trained, or passed to other code, as that of each fold.
+- A model that is trained, or passed to other code, by another function than that which makes it.
 - A function that is called once, or that nobody is seen to call.
 - Models that XLA does not compile: where nothing asks for it, and no target is set.
 - A model of layers that another model has (XLA307).
@@ -132,8 +134,38 @@ def answer():
             why="each request loads it, by a server that is not installed",
             target="tpu",
         ),
+        Bad(
+            f"""{MODEL}
+x, y = np.ones((8, 4), "float32"), np.ones((8, 3), "float32")
+
+def score(units):
+    net = keras.Sequential([keras.Input((4,)), keras.layers.Dense(units), keras.layers.Dense(3)])
+    net.compile("sgd", "mse", jit_compile=True)
+    net.fit(x, y, verbose=0)
+    return net.evaluate(x, y, verbose=0)
+
+for units in (2, 4, 5):
+    score(units)
+""",
+            ["keras.Sequential([keras.Input((4,)), keras.layers.Dense(units), keras.layers.Dense(3)])"],
+            Runs(6),
+            severity=Severity.INFO,
+            why="the trials of a search: two steps of each",
+        ),
     )
     good = (
+        Good(
+            f"""{MODEL}
+x, y = np.ones((8, 4), "float32"), np.ones((8, 3), "float32")
+model.compile("sgd", "mse", jit_compile=True)
+first = model.get_weights()
+for fold in range(3):
+    model.set_weights(first)
+    model.fit(x, y, verbose=0)
+""",
+            Runs(1),
+            why="one model for all folds",
+        ),
         Good(
             f"""{MODEL}
 import functools
@@ -170,13 +202,8 @@ for name in ("first", "second"):
     net = keras.saving.load_model(f"{{folder}}/{{name}}.keras")
     net.compile(jit_compile=True)
     net.predict(np.ones((8, 4), "float32"), verbose=0)
-for fold in range(2):
-    net = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
-    net.compile("sgd", "mse", jit_compile=True)
-    net.fit(np.ones((8, 4), "float32"), np.ones((8, 1), "float32"), verbose=0)
-    net.predict(np.ones((8, 4), "float32"), verbose=0)
 """,
-            Runs(6),
+            Runs(2),
             why="each is another model",
         ),
         Good(
@@ -232,4 +259,11 @@ for _ in range(4):
                     "each iteration, call or request makes this model again: XLA compiles its prediction each time",
                     Effect.RECOMPILES,
                     "make it once: before the loop, at the top of the module, or in a function with `@functools.cache`",
+                )
+            case CallOwnCompiled(again=True, model="trained"):
+                yield Draft(
+                    "each iteration or call makes a model and trains it: XLA compiles its steps each time",
+                    Effect.RECOMPILES,
+                    "of the same layers, make it once, and give it its first weights again: model.set_weights(first)",
+                    at_most=Severity.INFO,
                 )

@@ -87,8 +87,6 @@ ONCE: Final = {
     "for path in glob.glob('*'):\n    one(path)",
     "other weights": "for path in glob.glob('*'):\n    model = build()\n    model.load_weights(path)\n"
     "    model.predict(read('a'))",
-    "folds": "for fold in range(5):\n    model = build()\n    model.compile('sgd', 'mse')\n"
-    "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n    model.predict(tf.ones([8, 3]))",
     "folds of a helper": "def train(model):\n    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n\n"
     "for fold in range(5):\n    model = build()\n    train(model)\n    model.predict(tf.ones([8, 3]))",
     "a function that is called once": "def one(path):\n    model = load()\n    model.predict(read(path))\n\none('a')",
@@ -100,6 +98,35 @@ ONCE: Final = {
     "    model.predict(tf.ones([8, 3]))",
     "what need not run": "for path in glob.glob('*'):\n    if len(sys.argv) > 9:\n        model = load()\n"
     "        model.predict(read(path))",
+}
+# Models that are trained as well, which is information.
+TRAINED: Final = {
+    "folds": "for fold in range(5):\n    model = build()\n    model.compile('sgd', 'mse')\n"
+    "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n    model.predict(tf.ones([8, 3]))",
+    "trials of a function": "def score(units):\n    model = tf.keras.Sequential([tf.keras.layers.Dense(units)])\n"
+    "    model.compile('sgd', 'mse')\n    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n    return model\n\n"
+    "for units in sys.argv:\n    score(units)",
+    "trials of a method": "class Search:\n    def reward(self, units):\n        model = build()\n"
+    "        model.compile('sgd', 'mse')\n        model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n\n"
+    "search = Search()\nwhile True:\n    search.reward(3)",
+    "a study": "import optuna\ndef objective(trial):\n    model = build()\n    model.compile('sgd', 'mse')\n"
+    "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n    return 1\n\n"
+    "optuna.create_study().optimize(objective, n_trials=9)",
+    "a search": "import hyperopt\ndef objective(space):\n    model = build()\n    model.compile('sgd', 'mse')\n"
+    "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n    return 1\n\nhyperopt.fmin(fn=objective, space={})",
+    "layers one by one": "for units in sys.argv:\n    model = tf.keras.Sequential()\n"
+    "    model.add(tf.keras.layers.Dense(units))\n    model.compile('sgd', 'mse')\n"
+    "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))",
+}
+NOT_AGAIN: Final = {
+    "one of all": "model = build()\nmodel.compile('sgd', 'mse')\nfor fold in range(5):\n"
+    "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))",
+    "called once": "def train():\n    model = build()\n    model.compile('sgd', 'mse')\n"
+    "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n\ntrain()",
+    "kept": "for fold in range(5):\n    model = kept()\n    model.compile('sgd', 'mse')\n"
+    "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))",
+    "once, in a loop": "for epoch in range(5):\n    if epoch == 0:\n        model = build()\n"
+    "        model.compile('sgd', 'mse')\n    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))",
 }
 
 
@@ -116,4 +143,15 @@ def test_model_that_is_made_again(code: str) -> None:
 
 @pytest.mark.parametrize("code", ONCE.values(), ids=ONCE.keys())
 def test_model_that_is_made_once(code: str) -> None:
+    assert _told(code, "tpu") == []
+
+
+@pytest.mark.parametrize("code", TRAINED.values(), ids=TRAINED.keys())
+def test_model_that_is_trained_again(code: str) -> None:
+    assert _told(code, "tpu") == [Severity.INFO]
+    assert _told(code, None) == []
+
+
+@pytest.mark.parametrize("code", NOT_AGAIN.values(), ids=NOT_AGAIN.keys())
+def test_model_that_is_trained_once(code: str) -> None:
     assert _told(code, "tpu") == []

@@ -222,7 +222,7 @@ def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
                     told = replace(event, trail=trail)
                     if isinstance(told, CallOwnCompiled):
                         # A model that is the same each time is so whatever a call passes.
-                        again = summary in (repeated if told.model == "whole" else for_the_same)
+                        again = summary in (repeated if told.model in ("trained", "whole") else for_the_same)
                         told = replace(told, again=told.again or again)
                     elif isinstance(told, FeedCompiled) and told.single and summary in repeated:
                         told = replace(told, single=False, often=True)

@@ -376,7 +376,7 @@ class CallOwnCompiled(Event):
     """Host code calls a compiled function that it has made itself just before; place: the definition, or what makes it.
     `again`: a Python loop calls the code around it, so that each of its rounds makes and compiles one, or a server for
     each request. `model`: it is a model, "part": of layers that another one has, or "whole", with which Keras is asked
-    to predict."""
+    to predict; "trained": which Keras trains."""
 
     of_host: ClassVar[bool] = True
 

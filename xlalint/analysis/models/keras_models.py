@@ -52,7 +52,7 @@ from .held_layers import keeps_off, report_held
 from .held_models import note_run, report_parts
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, taken_for_model, whole_batches
 from .losses import compiled_with
-from .remade_models import report_remade
+from .remade_models import report_remade, report_retrained
 
 # The methods of a model that run its compiled steps, with the step that each argument goes through. Of a dataset the
 # elements go there one by one, of arrays pieces of one size.
@@ -406,6 +406,8 @@ def _run(
     certain = how.jit is True
     if certain and method in _PREDICTS:
         report_remade(interpreter, frame, context, node)
+    if certain and method == "fit":
+        report_retrained(interpreter, frame, context, node)
     if certain and text is not None:
         report_text(interpreter, frame, context, [(text, (*arguments.nodes, node)[0])])
     if method in _STEPS:

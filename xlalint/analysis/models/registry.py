@@ -38,6 +38,7 @@ from . import (
     read_rows,
     records,
     reflection,
+    searches,
     servers,
     shapes,
     shown,
@@ -75,6 +76,7 @@ _FUNCTIONS: Final = {
     **datasets.FUNCTIONS,
     **held_layers.FUNCTIONS,
     **callbacks.FUNCTIONS,
+    **searches.FUNCTIONS,
     **keras_models.FUNCTIONS,
     **tokenizer_calls.FUNCTIONS,
     **torch_loaders.FUNCTIONS,
@@ -110,6 +112,7 @@ MODELS: Final = Models(
         **shown.METHODS,
         **foreign_pipelines.METHODS,
         **unseen_lists.METHODS,
+        **searches.METHODS,
     },
     containers=containers.METHODS,
 )

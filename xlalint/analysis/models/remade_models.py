@@ -1,5 +1,5 @@
 """Models that are created again and again, of which Keras compiles each: `keras.Model(model.inputs, layer.output)` of
-the layers of another one, and models that are loaded or built where they predict."""
+the layers of another one, and models that are loaded or built where they predict, or are trained."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..domain.values import Api, ApiObject, ClassValue, Function, FunctionValue,
 from ..files.unit import Location
 from ..interpreter.contexts import Context
 from ..interpreter.events import CallOwnCompiled
+from ..interpreter.feeding import is_kept
 from ..interpreter.frames import Frame
 from ..interpreter.interface import Interpreter
 from ..interpreter.kept import keeps_results
@@ -43,6 +44,18 @@ def report_remade(interpreter: Interpreter, frame: Frame, context: Context, node
             again = looped or answers_requests(interpreter, frame)
             interpreter.emit_on_host(frame, CallOwnCompiled, made, context, again=again, model="whole")
         return
+
+
+def report_retrained(interpreter: Interpreter, frame: Frame, context: Context, node: cst.Call) -> None:
+    """Say that a model is trained that has been created for it, likewise: in each trial of a search, for each fold."""
+    if frame.guards:
+        return
+    for _, body, looped in _blocks_around(frame, node):
+        made = _creation(node.func, body)
+        if made is not None:
+            if not is_kept(frame.unit, made) and _makes_anew(interpreter, frame, made):
+                interpreter.emit_on_host(frame, CallOwnCompiled, made, context, again=looped, model="trained")
+            return
 
 
 def _blocks_around(frame: Frame, node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode, bool]]:
