@@ -3,8 +3,9 @@
 ## What it does
 Reports tensors that a training step makes with a constant number of rows (`tf.random.normal([BATCH_SIZE, 100])`,
 `tf.eye(BATCH_SIZE)`), or takes to have it (`tf.reshape(x, [BATCH_SIZE, 1])`, `range(BATCH_SIZE)`), if a dataset of the
-program is cut into batches of that number: in the steps of a strategy of several replicas, and in the layers and losses
-that `fit` calls there. Where the target is a TPU, those that such a strategy will run are reported as information.
+program, or the arrays that `fit` is passed, are cut into batches of that number, or of one that goes by the same name:
+in the steps of a strategy of several replicas, and in the layers and losses that `fit` calls there. Where the target is
+a TPU, those that such a strategy will run are reported as information. So are recurrent layers that are `stateful`.
 
 ## What XLA does
 XLA compiles the step of each replica, whose batch has fewer rows. Measured with TensorFlow 2.21 and Keras 3.15, a
@@ -17,6 +18,8 @@ XLA compiles the step of each replica, whose batch has fewer rows. Measured with
   `range(8)`: ValueError. `tf.reshape(x, [8, -1])` compiles, and cuts each row in two.
 - `tf.random.normal([8, 3])` that meets nothing of the batch, as what a generator is fed: each replica makes 8 rows. The
   step costs as if the batch of the generator were as many times larger as there are replicas.
+- `LSTM(.., stateful=True)` of a model for batches of 8: ValueError in `fit` ("the batch size of the input sequences
+  must be the same as the batch size of the initial state"). `Input(.., batch_size=8)` alone works.
 
 ## Example
     data = data.batch(BATCH_SIZE, drop_remainder=True)
@@ -29,7 +32,8 @@ XLA compiles the step of each replica, whose batch has fewer rows. Measured with
         noise = tf.random.normal([tf.shape(images)[0], 100])
 
 ## Not flagged
-- A number that is written as such, or that nobody knows, or is divided by the number of replicas.
+- A number that is written as such, that a function is passed or reads from a shape, or that is divided by the number
+  of replicas.
 - Programs that cut other batches by a number which is not known, or that make the batches of each replica themselves
   (`distribute_datasets_from_function`).
 - Functions that do not train: what draws samples makes as many as it wants.
@@ -49,10 +53,12 @@ from typing import Final
 from xlalint.analysis.interpreter.events import Event
 from xlalint.analysis.interpreter.setup_events import Program, SetupCall
 from xlalint.analysis.library.made_rows import (
-    BATCHES,
     batch_made,
     counts_rows,
+    cuts_batches,
     first_of_shape,
+    has_rows,
+    keeps_state,
     rows_made,
     shape_of,
     size_of,
@@ -125,6 +131,31 @@ def train(images):
 for images in strategy.experimental_distribute_dataset(data):
     train(images)
 """
+ARRAYS: Final = """
+class Layer(tf.keras.layers.Layer):
+    def call(self, images):
+        return images + {noise}
+
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input([3]), Layer(), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+model.fit(tf.ones([32, 3]).numpy(), tf.ones([32, 1]).numpy(), batch_size=BATCH_SIZE, verbose=0)
+"""
+STATEFUL: Final = """
+with strategy.scope():
+    inputs = tf.keras.Input(batch_shape=(8, 5, 3))
+    model = tf.keras.Sequential([inputs, tf.keras.layers.{layer}, tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+data = tf.data.Dataset.from_tensor_slices((tf.ones([32, 5, 3]), tf.ones([32, 1])))
+model.fit(data.batch(8, drop_remainder=True), verbose=0)
+"""
+READ: Final = """
+import json
+from types import SimpleNamespace
+
+settings = SimpleNamespace(**json.loads('{"batch_size": 8}'))
+"""
+OWN_NOISE: Final = "tf.random.normal([settings.batch_size, 3])"
 DATA: Final = "data = tf.data.Dataset.from_tensor_slices(tf.ones([32, 3])).batch({size}, drop_remainder=True)"
 
 
@@ -196,8 +227,43 @@ class RowsOfWholeBatch(Rule):
             severity=Severity.WARNING,
             why="a layer, in a step of Keras's; the number goes by a key, and the shape by a name",
         ),
+        Bad(
+            TWO + BATCH + ARRAYS.format(noise="tf.reduce_mean(tf.zeros([BATCH_SIZE, 3]))"),
+            ["tf.zeros([BATCH_SIZE, 3])"],
+            Runs(),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            why="Keras cuts arrays into batches",
+        ),
+        Bad(
+            READ + MODEL.format(noise=OWN_NOISE) + "model = Denoiser()\n" + FIT.format(size="settings.batch_size"),
+            [OWN_NOISE],
+            Runs(),
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            target="tpu",
+            why="a number of a file, which goes by one name",
+        ),
+        Bad(
+            TWO + STATEFUL.format(layer="LSTM(4, stateful=True)"),
+            ["tf.keras.layers.LSTM(4, stateful=True)"],
+            Breaks("the batch size of the input sequences must be the same as the batch size of the initial state"),
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            help="stateful=False",
+        ),
     )
     good = (
+        Good(TWO + STATEFUL.format(layer="LSTM(4)"), Runs(), why="no state is kept from batch to batch"),
+        Good(
+            READ
+            + MODEL.format(noise="tf.random.normal([images.shape[0], 3])")
+            + "model = Denoiser()\n"
+            + FIT.format(size="settings.batch_size"),
+            Runs(),
+            target="tpu",
+            why="as many as the replica's part of the batch has, whose number Python knows",
+        ),
         Good(
             TWO
             + BATCH
@@ -261,8 +327,10 @@ class RowsOfWholeBatch(Rule):
         steps = event.steps if isinstance(event, Program) else ()
         if any(method_of(step) == _OF_EACH_REPLICA for step in steps):
             return
-        cut = [step for step in steps if step.api in BATCHES]
+        cut = [step for step in steps if cuts_batches(step.api, step.arguments)]
         distributed = any(distributes(step.result) for step in steps)
+        if any(method_of(step) in _BY_KERAS for step in steps):
+            yield from _states(steps, distributed=distributed)
         if distributed and (
             any(batch_made(step.api, step.arguments) is None for step in cut)
             or not any(method_of(step) in _DISTRIBUTING for step in steps)
@@ -304,15 +372,48 @@ def _draft(found: Sequence[tuple[SetupCall, SetupCall]], *, distributed: bool) -
     )
 
 
+def _states(steps: Sequence[SetupCall], *, distributed: bool) -> Iterator[Draft]:
+    """What is said of the first of the layers that keep a state for each row."""
+    found = [step for step in steps if keeps_state(step.api, step.arguments)]
+    for first in found[:1]:
+        others = dict.fromkeys(each.location for each in found if each.location != first.location)
+        yield Draft(
+            f"`{brief(first.node)}` keeps a state for each row of the whole batch, of which each replica of a strategy"
+            " gets a part: Keras raises ValueError",
+            Effect.TPU,
+            "stateful=False, with longer sequences",
+            location=first.location,
+            notes=tuple(DraftNote(place, "here, too") for place in others),
+            at_most=Severity.WARNING if distributed else Severity.INFO,
+            told=Told.ALWAYS if distributed else Told.FOR_TPU_ALONE,
+        )
+
+
 def _is_as_large(step: SetupCall, batch: SetupCall) -> bool:
-    """Whether a call makes as many rows as a dataset's batches have, by the same number of the program's."""
-    rows = rows_made(step.api, step.arguments)
-    if rows in (None, 1) or rows != batch_made(batch.api, batch.arguments):
+    """Whether a call makes as many rows as batches have, by the same number of the program's, or one that goes by the
+    same name and is set outside."""
+    rows, size = rows_made(step.api, step.arguments), batch_made(batch.api, batch.arguments)
+    if rows == 1 or rows != size or not has_rows(step.api, step.arguments):
         return False
     shape = shape_of(step.api, step.argument_nodes, step.arguments)
     first = None if shape is None else first_of_shape(written(step.location, shape))
+    if rows is None and not _is_set_outside(step, first):
+        return False
     names = _name_of(first), _name_of(size_of(batch.api, batch.argument_nodes))
-    return None not in names and (names[0] == names[1] or step.api.split(".")[-2] == "random")
+    return None not in names and (names[0] == names[1] or (rows is not None and step.api.split(".")[-2] == "random"))
+
+
+def _is_set_outside(step: SetupCall, rows: cst.BaseExpression | None) -> bool:
+    """Whether a number is no name of the function that a call stands in, such as that of a batch which it is passed."""
+    function = step.location.unit.function_around(step.node)
+    match rows:
+        case cst.Attribute() | cst.Subscript():
+            return True
+        case cst.Name(value=name) if function is not None:
+            bound = (name for target in cst.targets_in(function) for name in cst.names_in(target))
+            return name not in {*bound, *(each.name.value for each in function.params.params)}
+        case _:
+            return False
 
 
 def _name_of(node: cst.BaseExpression | None) -> str | None:

@@ -14,7 +14,7 @@ from ..interpreter.contexts import HOST, CallPath, ContextKind
 from ..interpreter.events import CompiledEntry, Event
 from ..interpreter.frames import Act, Summary
 from ..interpreter.setup_events import PassBatch, Program, Setup, SetupCall, TakeGradients
-from ..library.made_rows import rows_made
+from ..library.made_rows import has_rows
 from ..library.strategies import TRAINING, making_of
 from ..program.trainer_steps import CALLED_BY_KERAS
 from ..record import replace
@@ -147,7 +147,7 @@ def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]])
             if other in reached.files and other != path:
                 _reach(root, said, apart, reached)
         steps = tuple(sorted(chain.from_iterable(reached.calls.values()), key=lambda step: step.order))
-        if any(rows_made(step.api, step.arguments) is None for step in steps):  # what has rows sets no program up
+        if not all(has_rows(step.api, step.arguments) for step in steps):  # what has rows sets no program up
             trains = reached.trains or any(step.api.rpartition(".")[2] in TRAINING for step in steps)
             files = frozenset((path, *reached.files))
             yield Program(steps[0].location, HOST, None, False, steps, trains, reached.taped, files)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
 from ...syntax import nodes as cst
-from ..domain.values import Sequence, Setting, Static, Value
+from ..domain.values import Sequence, Setting, Static, Unknown, Value
 
 _T = TypeVar("_T")
 # What cuts a dataset into batches, with where it is told how large they are.
@@ -15,6 +15,9 @@ BATCHES: Final = {
     "tf.data.Dataset.padded_batch": ("batch_size", "*0"),
     "keras.utils.image_dataset_from_directory": ("batch_size",),
 }
+# What cuts arrays or pictures into batches, where somebody says how large: by the last words of the name.
+_CUTTING: Final = frozenset(("fit", "flow", "flow_from_dataframe", "flow_from_directory"))
+_SIZE: Final = ("batch_size",)
 # What makes a tensor of a shape that it is told.
 _MAKERS: Final = (
     *("tf.fill", "tf.ones", "tf.zeros", "keras.ops.ones", "keras.ops.zeros", "keras.ops.full", "np.ones", "np.zeros"),
@@ -40,6 +43,9 @@ _TAKERS: Final = {
     "tf.split": ("num_or_size_splits",),
     "keras.ops.split": ("indices_or_sections",),
 }
+_RECURRENT: Final = frozenset(
+    f"keras.layers.{name}" for name in ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN")
+)
 _NUMBERED: Final = {"tf.eye": ("num_rows",), "keras.ops.eye": ("N",)}
 # What counts from a number, 0 where it is left out, to another.
 _RANGES: Final = {
@@ -60,6 +66,24 @@ def rows_made(name: str, arguments: Mapping[str, Value]) -> int | Setting | None
             return number_of(rows)
 
 
+def has_rows(name: str, arguments: Mapping[str, Value]) -> bool:
+    """Whether a call makes, or takes, a number of rows that Python knows where the code is traced."""
+    if rows_made(name, arguments) is not None:
+        return True
+    match _first(arguments, _parameters(name, arguments)):
+        case Sequence(items=(Static(dimension=None, varies=()) as rows, *_)):
+            return not rows.known
+        case Sequence(items=(Unknown(), *_)):
+            return True
+        case _:
+            return False
+
+
+def keeps_state(name: str, arguments: Mapping[str, Value]) -> bool:
+    """Whether a call makes a layer that keeps a state for each row of a batch, from one batch to the next."""
+    return name in _RECURRENT and arguments.get("stateful") == Static(True)
+
+
 def takes_rows(name: str) -> bool:
     """Whether a call makes no rows of its own, but takes a tensor to have as many."""
     return name in _TAKERS
@@ -78,6 +102,11 @@ def _parameters(name: str, arguments: Mapping[str, Value]) -> tuple[str, ...]:
     return (start,) if end not in arguments else (end,) if arguments.get(start) == Static(0) else ()
 
 
+def cuts_batches(name: str, arguments: Mapping[str, Value]) -> bool:
+    """Whether a call cuts data into batches of a size that it is told."""
+    return name in BATCHES or (name.rpartition(".")[2] in _CUTTING and "batch_size" in arguments)
+
+
 def batch_made(name: str, arguments: Mapping[str, Value]) -> int | Setting | None:
     """How many rows the batches have into which a call cuts a dataset, in the same way."""
     return number_of(size_passed(name, arguments))
@@ -85,7 +114,7 @@ def batch_made(name: str, arguments: Mapping[str, Value]) -> int | Setting | Non
 
 def size_passed(name: str, arguments: Mapping[str, Value]) -> Value | None:
     """The size of the batches that a call which cuts a dataset is passed."""
-    return _first(arguments, BATCHES[name])
+    return _first(arguments, BATCHES.get(name, _SIZE))
 
 
 def shape_of(name: str, nodes: Mapping[str, _T], arguments: Mapping[str, Value]) -> _T | None:
@@ -104,7 +133,7 @@ def first_of_shape(shape: cst.BaseExpression) -> cst.BaseExpression:
 
 def size_of(name: str, nodes: Mapping[str, cst.BaseExpression]) -> cst.BaseExpression | None:
     """How the size of the batches is written in a call that cuts a dataset."""
-    return _first(nodes, BATCHES[name])
+    return _first(nodes, BATCHES.get(name, _SIZE))
 
 
 def _first(given: Mapping[str, _T], names: Iterable[str]) -> _T | None:

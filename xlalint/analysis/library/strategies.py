@@ -32,7 +32,7 @@ from ..files.unit import Location
 from ..record import replace
 from . import api
 from .local_paths import is_local
-from .made_rows import BATCHES, rows_made
+from .made_rows import BATCHES, has_rows, keeps_state
 from .optimizers import is_optimizer
 from .refusing_layers import is_refused
 
@@ -213,7 +213,7 @@ def asks_for_complex128(arguments: Mapping[str, Value], result: Value) -> bool:
 
 def is_of_devices(name: str, arguments: Mapping[str, Value], result: Value, *, compiled: bool) -> bool:
     """Whether a call makes what another device computes in another way, or cannot compute."""
-    made = compiled and rows_made(name, arguments) is not None
+    made = (compiled and has_rows(name, arguments)) or keeps_state(name, arguments)
     return made or computes_in(FLOAT64, arguments, result) or computes_in(FLOAT16, arguments, result)
 
 

@@ -131,6 +131,12 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         beside=re.compile(r"\b\w*strategy\.run\(|mirrored_run\.py|tpu_strategy\.py"),
     ),
     Pattern(
+        wording(r"If an RNN is stateful, the batch size of the input sequences must be the same as[^\n]*"),
+        "A recurrent layer that is `stateful` keeps a state for each row of the batches that it was made for, of which"
+        " each replica of a strategy gets a part.",
+        (candidate("XLA520", "the model is trained under a strategy"),),
+    ),
+    Pattern(
         wording(
             r"tpu_strategy\.py[^\x00]{0,3000}?IndexError: index 0 is out of bounds for axis 0"
             r"|Please provide a TPU Name to connect to"
