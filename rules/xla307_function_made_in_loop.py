@@ -34,7 +34,8 @@ what `functools.partial`, `jax.grad` or `jax.vmap` return. The same holds for wh
 - A function that is created once and called in a loop.
 - A function created under a condition, as caches do, and a factory that is called once.
 - A function that a loop, or a caller, creates together with a model or an optimizer, of which each needs its own.
-- A function that creates its step and then loops over batches, if it is called once, or creates a model as well.
+- A function that creates its step and then loops over batches, if it is called once; if it creates a model as well, in
+  each trial of a search, that is XLA314.
 
 ## Fix safety
 Shown only: the variables that the function captures have to become arguments.

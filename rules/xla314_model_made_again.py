@@ -4,7 +4,8 @@
 Reports a Keras model that is loaded or built where it predicts, the same each time, if that happens again and again: in
 a loop, in a function that a loop calls, or in one that answers the requests of a web server (`@app.route(..)`,
 `@app.post(..)`). Models that are built and trained again and again, in the trials of a search, for folds, or by a
-function that says how good a model is, are information: what is compiled may be worth keeping.
+function that says how good a model is, by Keras or by a compiled step that is created with them, are information: what
+is compiled may be worth keeping.
 
 ## What XLA does
 Measured with Keras 3.15 and TensorFlow 2.21 on a CPU: Keras compiles the steps of each model. Four models that

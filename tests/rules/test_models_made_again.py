@@ -99,6 +99,21 @@ ONCE: Final = {
     "what need not run": "for path in glob.glob('*'):\n    if len(sys.argv) > 9:\n        model = load()\n"
     "        model.predict(read(path))",
 }
+TRIAL: Final = """\
+def trial(rate):
+    model, rates = build(), tf.keras.optimizers.SGD(rate)
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(x))
+        found = tape.gradient(loss, model.trainable_variables)
+        rates.apply_gradients(zip(found, model.trainable_variables))
+
+    for _ in range(99):
+        step(tf.ones([8, 3]))
+
+"""
 # Models that are trained as well, which is information.
 TRAINED: Final = {
     "folds": "for fold in range(5):\n    model = build()\n    model.compile('sgd', 'mse')\n"
@@ -114,6 +129,7 @@ TRAINED: Final = {
     "optuna.create_study().optimize(objective, n_trials=9)",
     "a search": "import hyperopt\ndef objective(space):\n    model = build()\n    model.compile('sgd', 'mse')\n"
     "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n    return 1\n\nhyperopt.fmin(fn=objective, space={})",
+    "a step of its own": f"{TRIAL}for rate in sys.argv:\n    trial(float(rate))",
     "layers one by one": "for units in sys.argv:\n    model = tf.keras.Sequential()\n"
     "    model.add(tf.keras.layers.Dense(units))\n    model.compile('sgd', 'mse')\n"
     "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))",
@@ -121,6 +137,7 @@ TRAINED: Final = {
 NOT_AGAIN: Final = {
     "one of all": "model = build()\nmodel.compile('sgd', 'mse')\nfor fold in range(5):\n"
     "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))",
+    "a step of its own, once": f"{TRIAL}trial(0.1)",
     "called once": "def train():\n    model = build()\n    model.compile('sgd', 'mse')\n"
     "    model.fit(tf.ones([8, 3]), tf.ones([8, 1]))\n\ntrain()",
     "kept": "for fold in range(5):\n    model = kept()\n    model.compile('sgd', 'mse')\n"

@@ -209,11 +209,16 @@ def report_own_call(interpreter: Interpreter, frame: Frame, value: FunctionValue
         location = None if _is_conditional(frame, function.node) else function.label
     elif isinstance(node, cst.Call) and not makes_model(frame):
         location = _making(frame, value, node.func)
-    if location is None or frame.guards or (frame.python_loop and makes_model(frame)):
+    if location is None or frame.guards:
+        return
+    model = "trained" if frame.python_loop and makes_model(frame) else ""
+    if model and not any(summary.trains for _, summary in frame.summary.calls):
         return
     itself = isinstance(value.compiled, Compilation) and value.compiled.jit
     kind, entry = ContextKind.XLA if itself else ContextKind.GRAPH, "a function that XLA compiles"
-    interpreter.emit_on_host(frame, CallOwnCompiled, location.node, Context(kind, True, entry), again=False)
+    interpreter.emit_on_host(
+        frame, CallOwnCompiled, location.node, Context(kind, True, entry), again=False, model=model
+    )
 
 
 def _is_conditional(frame: Frame, made: cst.CSTNode) -> bool:
