@@ -20,5 +20,5 @@ def among_first(element: Value, number: int | None = None, count: Rows | None = 
     first = filtered(element, lambda variation: variation.kind != LAST)
     if number is None or number < MANY or isinstance(count, int):
         return first
-    detail = f"{UNLESS}there are more than {number} of them"
+    detail = f"{UNLESS}there are more than {number} batches"
     return varied(first, tuple(replace(each, detail=detail) for each in variations_of(element) if each.kind == LAST))
