@@ -32,8 +32,16 @@ USED: Final = {
     "validated and predicted": ("model.fit(data, validation_data=(x, y))\nmodel.predict(x)\n", 1),
     "predicted": ("model.predict(x)\n", 0),
     "one by one": ("model.evaluate(x, y, batch_size=1)\n", 0),
+    "predicted one by one": ("model.evaluate(x, y)\nmodel.predict(x, batch_size=1)\n", 1),
     "another name": ("model.evaluate(x, y)\nmodel.predict(z)\n", 1),
 }
+FOLDS: Final = """\
+from sklearn.model_selection import KFold
+for train, test in KFold(5).split(x):
+    a, b = x[y[:, 0] == test[0]], y[y[:, 0] == test[0]]
+    model.evaluate(a, b)
+    model.predict(a)
+"""
 # What a function makes of what it is passed, and whether the model has many rows to predict.
 MADE: Final = {
     "filled": ("array = np.zeros((len(rows), 4))\n    for n, row in enumerate(rows):\n        array[n] = row", True),
@@ -68,6 +76,11 @@ def test_rows_of_a_file_are_many_where_they_have_targets(name: str, tmp_path: Pa
     body, told = USED[name]
     lines = [line for line in body.splitlines() if "validation" not in line][:told]
     deserved(one(f"{HEAD}{MODEL}{FILE}{body}", *((LAST, line) for line in lines)), tmp_path)
+
+
+def test_rows_of_another_number_each_time_are_no_set(tmp_path: Path) -> None:
+    found = (("XLA308", "model.evaluate(a, b)"),)
+    deserved(one(f"{HEAD}{MODEL}{FILE}{FOLDS}", *found), tmp_path)
 
 
 @pytest.mark.parametrize("name", MADE)

@@ -17,12 +17,15 @@ _ASKED: Final = frozenset(("evaluate", "predict"))
 _TRAINS: Final = frozenset(("evaluate", "fit"))
 
 
-def is_data_set(value: Value | None, targets: Value | None, size: Value | None, method: str) -> bool:
+def is_data_set(
+    value: Value | None, targets: Value | None, size: Value | None, method: str, *, elsewhere: bool
+) -> bool:
     """Whether so many examples are passed that Keras cuts them, and no other number of them each time: somebody says
-    how to cut them, they have targets, or they are as many as something that is counted."""
+    how to cut them, they have targets, here or `elsewhere`, or they are as many as something that is counted."""
     if method not in _ASKED or size == Static(1) or _is_of_own_size(value):
         return False
-    return size not in (None, NONE) or targets not in (None, NONE) or any(map(_has_many, options(value or NONE)))
+    told = size not in (None, NONE) or targets not in (None, NONE)
+    return told or elsewhere or any(map(_has_many, options(value or NONE)))
 
 
 def is_data_set_elsewhere(unit: Unit, node: cst.Call, passed: cst.CSTNode) -> bool:

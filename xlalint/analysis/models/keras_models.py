@@ -442,7 +442,7 @@ def _run(
         split = arguments.get(6, "validation_split") if trains else None
         elsewhere = method in _ONCE and is_data_set_elsewhere(frame.unit, node, where)
         # Of others it is a single example as often as not, where nobody says how to cut them.
-        likely = certain and (trains or elsewhere or is_data_set(value, targets, size, method))
+        likely = certain and (trains or is_data_set(value, targets, size, method, elsewhere=elsewhere))
         many = size is not None or elsewhere or split not in (None, NONE)
         arrays = value if datasets else as_arrays(value, targets, many)
         called = length(frame, where)
