@@ -559,7 +559,9 @@ for size in [16, 32, 64, 128]:
     search(size)
     model = build()
     model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(size, drop_remainder=True))
-"""
+""",
+        ("XLA314", "model = build()"),
+        ("XLA314", "model = build()"),
     ),
     # -- pictures --
     "pictures that one array holds are of one size": one(PICTURES.format("np.array(images)")),
