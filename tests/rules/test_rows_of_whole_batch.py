@@ -105,8 +105,8 @@ if __name__ == "__main__":
         ("", "", "batch_size = 16", "16", "", True),
         ("", "", "batch_size = 16", "8", "", False),
         ("", "large", "batch_size = 16\n    if large:\n        batch_size = 32", "batch_size", "True", False),
-        ("", "", "batch_size = 16\n    batch_size *= 2", "batch_size", "", False),
-        ("", "", "for batch_size in (8, 16):\n        pass", "batch_size", "", False),
+        ("", "", "batch_size = 16\n    batch_size *= 2", "batch_size", "", True),  # of one name, whatever it is
+        ("", "", "for batch_size in (8, 16):\n        pass", "batch_size", "", True),
         ("", "batch_size=8", "batch_size = 16", "batch_size", "", False),  # it is bound twice
     ],
 )
