@@ -332,7 +332,7 @@ def test_kinds_of_classes(name: str, kind: str | None) -> None:
 
 def test_roles() -> None:
     assert set(api.keras_roles("layer")) < set(api.keras_roles("model"))
-    assert api.keras_roles("loss") == {"call": "`call` of a Keras loss"}
+    assert api.keras_roles("loss") == {"call": "`call` of a Keras loss", "__call__": "`__call__` of a Keras loss"}
     assert api.keras_roles("callback") == {}
 
 
