@@ -128,11 +128,10 @@ class Subscripts(Interpreter):
         """A part without what does not vary of it: a window that moves along, a batch that is filled up."""
         if any(each.kind in _OF_LISTS for each in part.varies) and moves_along(frame.unit, node):
             return replace(part, varies=tuple(each for each in part.varies if each.kind not in _OF_LISTS))
-        if any(each.kind == "cut" and each.location.node is node for each in part.varies):
-            if follows_on(frame.unit, node):
-                window = Variation(WINDOW, Location(frame.unit, node), axis=0)
-                kept = tuple(each for each in part.varies if each.location.node is not node)
-                return replace(part, varies=(*kept, window))
+        of_itself = [each for each in part.varies if each.kind == "cut" and each.location.node is node]
+        if of_itself and follows_on(frame.unit, node):
+            kept = tuple(each for each in part.varies if each.location.node is not node)
+            return replace(part, varies=(*kept, Variation(WINDOW, of_itself[0].location, axis=0)))
         if any(each.kind == LAST and each.location.node is node for each in part.varies):
             kept = tuple(each for each in part.varies if each.location.node is not node)
             return replace(part, varies=kept) if is_filled_up(frame.unit, node) else part
