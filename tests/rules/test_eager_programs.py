@@ -363,3 +363,14 @@ def test_a_gradient_that_a_script_takes_once_is_information(use: str, severity: 
     (tmp_path / "explain.py").write_text(EXPLAINED.format(use), encoding="utf-8")
     found = check([tmp_path], Settings(target="tpu")).findings
     assert [(one.span.line, one.severity) for one in found if one.code == "XLA506"] == [(6, severity)]
+
+
+def test_a_function_that_trains_by_hand_takes_its_gradients_in_a_loop(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\n\ndef train(w, x):\n    for _ in range(100):\n"
+        "        with tf.GradientTape() as tape:\n            loss = tf.reduce_sum((w * x) ** 2)\n"
+        "        w.assign_sub(0.1 * tape.gradient(loss, w))\n\ntrain(tf.Variable(1.0), tf.ones([4]))\n",
+        encoding="utf-8",
+    )
+    found = check([tmp_path], Settings(target="tpu")).findings
+    assert [one.severity for one in found if one.code == "XLA506"] == [Severity.WARNING]

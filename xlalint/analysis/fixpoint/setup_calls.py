@@ -69,7 +69,7 @@ def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
     optimizes = any(map(_optimizes, seen))
     once = _run_once(roots, seen) if taped else set()
     steps = (
-        replace(event, again=False) if summary in once and not _optimizes(summary) else event
+        replace(event, again=False) if summary in once and not _is_repeated(summary, event) else event
         for summary, event in taped
         if event.location not in compiled
     )
@@ -81,6 +81,11 @@ def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
 def _optimizes(summary: Summary) -> bool:
     """Whether a function has an optimizer take a step."""
     return any(done.act is Act.OPTIMIZE for done in summary.done)
+
+
+def _is_repeated(summary: Summary, event: TakeGradients) -> bool:
+    """Whether a function takes a gradient in a loop, or trains by it."""
+    return is_in_loop(event.location) or _optimizes(summary)
 
 
 def _run_once(roots: Iterable[Summary], seen: Iterable[Summary]) -> set[Summary]:
