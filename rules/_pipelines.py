@@ -44,7 +44,7 @@ _LOADS: Final = "tensorflow_datasets.load"
 _FEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "evaluate": ("x",),
     "fit": ("x", "validation_data"),
-    "fit_generator": ("generator", "validation_data"),
+    "fit_generator": ("generator", "*0", "validation_data"),  # by its place, since Keras 3 has no such method
     "predict": ("x",),
 }
 # The methods of a class of batches that make one.

@@ -121,6 +121,14 @@ for x in Pictures("pictures").batches:
 rows = tf.keras.preprocessing.image.ImageDataGenerator().flow(np.ones([64, 32, 32, 3]), np.ones([64]))
 model.fit_generator(generator=rows, steps_per_epoch=2)  # flagged
 """,
+    "an older method, by the place of its argument": """\
+rows = tf.keras.preprocessing.image.ImageDataGenerator()
+model.fit_generator(rows.flow(np.ones([64, 32, 32, 3]), np.ones([64])), steps_per_epoch=2)  # flagged
+""",
+    "an image generator with a smaller batch at its end": """\
+rows = tf.keras.preprocessing.image.ImageDataGenerator()
+model.fit(rows.flow(np.load("x.npy"), np.load("y.npy"), batch_size=32))  # flagged
+""",
     "a sequence whose history nothing reads": """\
 class Rows(tf.keras.utils.Sequence):
     def __len__(self):

@@ -36,9 +36,10 @@ _OF_FILES: Final = frozenset(("XLA302", "XLA534"))
 _ALL: Final = frozenset(
     ("XLA106", "XLA205", "XLA206", "XLA403", "XLA409", "XLA606", "XLA607")
 )  # of which errors, too, are said a few times
-# Rules about a loop, whose place is what it iterates over: who mends what another rule says of that has done nothing
-# about what the loop does.
-_OF_LOOPS: Final = frozenset(("XLA516",))
+# Rules about something else than the value at their place: a loop, whose place is what it iterates over; the machine
+# that makes the batches, whose place is what they come from. Who mends what another rule says of that has done nothing
+# about it.
+_KINDS: Final = {"XLA504": "pipeline", "XLA513": "pipeline", "XLA516": "loop"}
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
 _ONE: Final = frozenset(("XLA409", "XLA506", "XLA534", "XLA606", "XLA609"))  # of which one is enough
 _SAME_VALUE: Final = "here, too, the same value decides"
@@ -78,7 +79,7 @@ def few_of_a_cause(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def kind_of_place(code: str) -> str:
     """What a rule's places are, where others may flag the same text for what is no business of its own."""
-    return "loop" if code in _OF_LOOPS else ""
+    return _KINDS.get(code, "")
 
 
 def _cause(finding: Finding) -> Hashable:
