@@ -292,13 +292,13 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
 
 
 def _narrow_objects(interpreter: Interpreter, frame: Frame, name: str, asked: tuple[Value, ...], outcome: bool) -> None:
-    """Of the project's objects that a name may stand for, those that are of the classes, or are of none; of what is not
-    known, an object of the one class. Where code is traced nobody asks the first: what an object returns hangs together
+    """Of the project's objects that a name may stand for, those that are of the classes, or are of none; what is not
+    known is a callback of Keras's where it is asked for one, whose methods the host runs. Where code is traced nobody asks the first: what an object returns hangs together
     with its attributes, which are not told apart."""
     assert frame.env is not None
     classes = [one.cls for one in asked if isinstance(one, ClassValue)]
     value = frame.env.get(name)
-    if outcome and type(value) is Unknown and frame.context.kind in NOT_TRACED and len(asked) == len(classes) == 1:
+    if outcome and type(value) is Unknown and len(asked) == 1 and any(cls.is_keras("callback") for cls in classes):
         frame.env[name] = interpreter.canonical_instance(classes[0])
     if not isinstance(value, OneOf) or (outcome and len(classes) < len(asked)):
         return
