@@ -293,8 +293,8 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
 
 def _narrow_objects(interpreter: Interpreter, frame: Frame, name: str, asked: tuple[Value, ...], outcome: bool) -> None:
     """Of the project's objects that a name may stand for, those that are of the classes, or are of none; what is not
-    known is a callback of Keras's where it is asked for one, whose methods the host runs. Where code is traced nobody asks the first: what an object returns hangs together
-    with its attributes, which are not told apart."""
+    known is a callback of Keras's where it is asked for one, whose methods the host runs. Where code is traced nobody
+    asks the first: what an object returns hangs together with its attributes, which are not told apart."""
     assert frame.env is not None
     classes = [one.cls for one in asked if isinstance(one, ClassValue)]
     value = frame.env.get(name)
