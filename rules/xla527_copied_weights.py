@@ -41,8 +41,8 @@ Or do it in the step itself. For the average of a model's weights, `use_ema=True
 ## Not flagged
 - Copies under a condition, such as at every hundredth step, and behind the loop, once an epoch.
 - `variable.numpy()` of single weights (XLA516), and `set_weights` of weights that the host has.
-- Information only: functions without a known caller, loops that need the weights to go on, and loops that train
-  nothing.
+- Information only: functions without a known caller, loops that need the weights to go on, loops of tests, and loops
+  that train nothing.
 
 ## Fix safety
 There is no fix: the variables have to exist before a function is made of it.
@@ -58,6 +58,7 @@ from xlalint.analysis.interpreter.events import Event
 from xlalint.analysis.interpreter.setup_events import LoopOfSteps
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity, Told
+from xlalint.sources.testing import is_of_tests
 from xlalint.syntax import nodes as cst
 
 from ._host_loops import WEIGHTS, WHO, around, is_quiet
@@ -225,6 +226,7 @@ for x, y in data:
         match event:
             case LoopOfSteps(reads=reads, by_keras=by_keras):
                 places = [place for place, reader in reads if reader == WEIGHTS]
+                quiet = is_quiet(event) or not event.trains or is_of_tests(event.location.path)
                 if places:
                     yield Draft(
                         f"{WHO[by_keras]} copies all weights of `{_owner(places[0].node)}` to the host, and waits",
@@ -232,7 +234,7 @@ for x, y in data:
                         _HELP,
                         location=places[0],
                         notes=(*(DraftNote(place, "these, too") for place in places[1:]), around(event)),
-                        at_most=Severity.INFO if is_quiet(event) or not event.trains else Severity.WARNING,
+                        at_most=Severity.INFO if quiet else Severity.WARNING,
                         told=Told.FOR_TPU,
                     )
 

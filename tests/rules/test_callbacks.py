@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
@@ -74,3 +75,34 @@ def _lines(folder: Path, text: str) -> list[int]:
     report = check([file], Settings(target="tpu"))
     assert report.problems == ()
     return [finding.span.line for finding in report.findings if finding.code in ("XLA516", "XLA527")]
+
+
+TASK: Final = """\
+import tensorflow as tf
+
+@tf.function
+def step(model, x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model(x))
+    return tape.gradient(loss, model.trainable_variables)
+
+def begin(model):
+    model.set_weights([weight * 0.5 for weight in model.get_weights()])
+"""
+STAGES: Final = """\
+import tensorflow as tf
+from task import begin, step
+
+model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])
+for stage in range(100):
+    begin(model)
+    step(model, tf.ones([2, 3]))
+"""
+
+
+@pytest.mark.parametrize(("name", "severity"), [("train.py", Severity.WARNING), ("test_task.py", Severity.INFO)])
+def test_weights_that_a_test_copies_are_information(name: str, severity: Severity, tmp_path: Path) -> None:
+    (tmp_path / "task.py").write_text(TASK, encoding="utf-8")
+    (tmp_path / name).write_text(STAGES, encoding="utf-8")
+    found = check([tmp_path], Settings(target="tpu")).findings
+    assert [one.severity for one in found if one.code == "XLA527"] == [severity]
