@@ -272,6 +272,19 @@ def test_numbers_that_nobody_asked_to_repeat_are_nothing_to_report(
     assert statuses(judge(file, outcome(file, seen(file, kind, 10)))) == [(10, ONLY)]
 
 
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("Input 0 to node `cond/random_uniform` must be a compile-time constant.", OPEN),
+        ("then_branch and else_branch have incompatible shapes", CONFIRMED),
+    ],
+)
+def test_what_one_side_does_bears_out_nothing_about_both(file: Path, text: str, status: str) -> None:
+    failing = replace(seen(file, FAILS, 4), text=text)
+    joined = finding(4, code="XLA108", name="unjoinable-branches")
+    assert (4, status) in statuses(judge(file, outcome(file, failing), joined))
+
+
 def test_what_has_no_line_decides_nothing(file: Path) -> None:
     died = outcome(file, Observation(FAILS, "the process died"), calls=())
     report = judge(file, died, finding(4), finding(10))

@@ -57,6 +57,8 @@ _OF_SIZES: Final = frozenset(("size-from-value", "position-from-value"))
 _INDEX: Final = "unchecked-index"  # out of range only where the program may be given such a value
 # What no number, or one that is infinite, is as an index: code that clips all others takes it to no element, either.
 _OF_NO_NUMBER: Final = re.compile(r"-(?:2147483648|9223372036854775808)\b")
+_JOINED: Final = "unjoinable-branches"  # which speaks of what becomes of both sides, and not of what one does
+_OF_CONSTANTS: Final = re.compile(r"must be a compile-time constant")
 _UNROLLED: Final = "unrolled-loop"  # which speaks of the time that a compilation takes
 _OF_NAMES: Final = re.compile(r"is not a valid (?:root )?scope name")  # which are guessed, too
 # An object that is called keeps what it made in eager execution, which code that runs it from the start does not.
@@ -104,6 +106,8 @@ def likeness(finding: Finding, location: Place, observation: Observation, spot: 
     if finding.name == _INDEX and observation.extreme and _OF_NO_NUMBER.search(observation.text):
         return None
     if finding.name == _GROWING and not location.own and not _OF_LOOPS.search(observation.text):
+        return None
+    if finding.name == _JOINED and (observation.lacking or _OF_CONSTANTS.search(observation.text)):
         return None
     if is_of_inputs(observation) and not finding.code.startswith(_OF_BRANCHES):
         return None  # branches that cannot run raise it as well
