@@ -90,7 +90,8 @@ TAPE = "with tf.GradientTape() as tape:\n    y = tf.reduce_sum(x**2)\nprint(tape
         (TAPE, Severity.INFO),
         ("if __name__ == '__main__':\n" + indent(TAPE, "    "), Severity.INFO),
         ("for _ in range(9):\n" + indent(TAPE, "    "), Severity.WARNING),
-        ("def step():\n" + indent(TAPE, "    ") + "\nstep()\n", Severity.WARNING),
+        ("def step():\n" + indent(TAPE, "    ") + "\nstep()\n", Severity.INFO),
+        ("def step():\n" + indent(TAPE, "    ") + "\nfor _ in range(9):\n    step()\n", Severity.WARNING),
     ],
 )
 def test_a_step_that_a_script_runs_once_is_information(text: str, severity: Severity, tmp_path: Path) -> None:

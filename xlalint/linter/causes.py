@@ -39,7 +39,7 @@ _ALL: Final = frozenset(
 # Rules about something else than the value at their place: a loop, whose place is what it iterates over; the machine
 # that makes the batches, whose place is what they come from. Who mends what another rule says of that has done nothing
 # about it.
-_KINDS: Final = {"XLA504": "pipeline", "XLA513": "pipeline", "XLA516": "loop"}
+_KINDS: Final = {"XLA513": "pipeline", "XLA516": "loop"}
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
 _ONE: Final = frozenset(("XLA409", "XLA506", "XLA534", "XLA606", "XLA609"))  # of which one is enough
 _SAME_VALUE: Final = "here, too, the same value decides"
