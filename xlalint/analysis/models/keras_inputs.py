@@ -33,28 +33,15 @@ _OLD: Final = "fit_generator"  # which nothing but Keras has
 _OF_LOOPS: Final = frozenset(("epochs", "initial_epoch", "steps_per_epoch", "validation_data", "validation_steps"))
 
 
-def taken_for_model(
-    interpreter: Interpreter, frame: Frame, model: Value, method: str, arguments: Arguments, owner: cst.BaseExpression
-) -> tuple[Value, ...]:
+def taken_for_model(interpreter: Interpreter, model: Value, method: str, arguments: Arguments) -> tuple[Value, ...]:
     """What a call may run. With a target, what nobody knows is a model where the arguments are those of Keras's loops,
-    and a pipeline of TensorFlow's or Keras's is passed, or where Keras has given it to a callback."""
+    and a pipeline of TensorFlow's or Keras's is passed."""
     found = tuple(options(model))
     if interpreter.options.target is None or not all(isinstance(option, Unknown) for option in found):
         return found
-    if _is_of_callback(frame, owner):
-        return (ApiObject("keras.Model"),)
     asked = method == _OLD or not _OF_LOOPS.isdisjoint(arguments.keywords)
     passed = [option for name in _DATA if (value := arguments.get(0, name)) is not None for option in options(value)]
     return (ApiObject("keras.Model"),) if asked and any(map(is_dataset, passed)) else found
-
-
-def _is_of_callback(frame: Frame, owner: cst.BaseExpression) -> bool:
-    """`self.model` in a callback of Keras's."""
-    match owner:
-        case cst.Attribute(value=cst.Name("self"), attr=cst.Name("model")):
-            return frame.owner is not None and frame.owner.is_keras("callback")
-        case _:
-            return False
 
 
 def beside_inputs(datasets: list[Value]) -> Iterator[Value]:

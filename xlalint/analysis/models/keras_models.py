@@ -313,8 +313,7 @@ def _run_model(
         interpreter.note_done(frame, Act.READ, node, f".{method}")
         if method not in _TRAINS:
             interpreter.note_done(frame, Act.PREDICT if method == "predict" else Act.RUN, node)
-    taken = taken_for_model(interpreter, frame, model, method, arguments, node.func.value)
-    for option in _as_compiled(taken, method):
+    for option in _as_compiled(taken_for_model(interpreter, model, method, arguments), method):
         note_run(interpreter, frame, option, node)
         run_callbacks(interpreter, frame, option, method, arguments, node)
         if (how := _compiled(interpreter, frame, option, node)) is not None:
