@@ -62,6 +62,21 @@ def names_in(target: CSTNode) -> Iterator[str]:  # noqa: F405
                 yield from names_in(element.value)
 
 
+def added_to(name: str, statement: CSTNode, *same: str) -> BaseExpression | None:  # noqa: F405
+    """What a statement adds to a number: `i += 1`, `i = i + 1`; None of others. `same`: what else has been that number
+    before."""
+    match statement:
+        case AugAssign(target=Name(value=target), operator=AddAssign(), value=value) if target == name:  # noqa: F405
+            return value
+        case Assign(  # noqa: F405
+            targets=[AssignTarget(target=Name(value=target))],  # noqa: F405
+            value=BinaryOperation(left=Name(value=before), operator=Add(), right=value),  # noqa: F405
+        ) if target == name and before in (name, *same):
+            return value
+        case _:
+            return None
+
+
 def width_of(window: Slice) -> BaseExpression | None:  # noqa: F405
     """`n` of `[i : i + n]`, a window that moves; None of other slices."""
     match window:

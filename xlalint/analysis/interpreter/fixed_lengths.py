@@ -305,22 +305,8 @@ def _parts(test: cst.BaseExpression, outcome: bool) -> Iterator[tuple[cst.BaseEx
 
 def _counts_by_ones(loop: cst.For | cst.While, counter: str) -> bool:
     """Whether all that a loop adds to a number is as much each time: not the number of words in a row."""
-    added = [value for node in cst.within(loop.body) if (value := _added(node, counter)) is not None]
+    added = [value for node in cst.within(loop.body) if (value := cst.added_to(counter, node)) is not None]
     return bool(added) and all(isinstance(value, cst.Integer) for value in added)
-
-
-def _added(node: cst.CSTNode, counter: str) -> cst.BaseExpression | None:
-    """What a statement adds to a number: `i += 1`, `i = i + 1`."""
-    match node:
-        case cst.AugAssign(target=cst.Name(value=name), operator=cst.AddAssign(), value=value) if name == counter:
-            return value
-        case cst.Assign(
-            targets=[cst.AssignTarget(target=cst.Name(value=name))],
-            value=cst.BinaryOperation(left=cst.Name(value=before), operator=cst.Add(), right=value),
-        ) if name == before == counter:
-            return value
-        case _:
-            return None
 
 
 def _starts(node: cst.CSTNode, counter: str) -> bool:

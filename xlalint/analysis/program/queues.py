@@ -96,23 +96,9 @@ def follows_on(unit: Unit, part: cst.Subscript) -> bool:
     lines = [*cst.within(loop.body)]
     bound = [name for target in cst.targets_in(loop.body) for name in cst.names_in(target)]
     moved = any(isinstance(line, cst.Assign) and unit.compact(line) == f"{start}={end}" for line in lines)
-    steps = [step for line in lines if (step := _step(line, start, end)) is not None]
+    steps = [step for line in lines if (step := cst.added_to(end, line, start)) is not None]
     once = (bound.count(start), bound.count(end), len(steps)) == (1, 1, 1)
     return moved and once and cst.names_within(steps[0]).isdisjoint(bound)
-
-
-def _step(line: cst.CSTNode, start: str, end: str) -> cst.BaseExpression | None:
-    """By what a statement moves an end: `b += size`, `b = b + size`, `b = a + size`."""
-    match line:
-        case cst.AugAssign(target=cst.Name(value=name), operator=cst.AddAssign(), value=size) if name == end:
-            return size
-        case cst.Assign(
-            targets=[cst.AssignTarget(target=cst.Name(value=name))],
-            value=cst.BinaryOperation(left=cst.Name(value=before), operator=cst.Add(), right=size),
-        ) if name == end and before in (start, end):
-            return size
-        case _:
-            return None
 
 
 def is_filled_up(unit: Unit, part: cst.Subscript) -> bool:
