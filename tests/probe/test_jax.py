@@ -246,7 +246,7 @@ def test_a_program_for_both_is_run_with_both(
     assert functions.items() >= {("Loss.call", "jax"): "fails", ("Loss.call", "tensorflow"): "bounded"}.items()
 
     # What was measured is kept for each backend; alone, JAX compiles the other one.
-    code, out, _ = ran(capsys, "probe", "a.py::Layer", "--backend", "jax", "--isolated", "--output-format", "json")
-    assert code == 0
+    code, out, err = ran(capsys, "probe", "a.py::Layer", "--backend", "jax", "--isolated", "--output-format", "json")
+    assert code == 0, out + err
     [function] = json.loads(out)["functions"]
     assert (function["outcome"], function["versions"].keys()) == ("compiles", {"jax", "keras", "python"})
