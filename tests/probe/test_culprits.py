@@ -42,3 +42,24 @@ def test_an_index_out_of_range_is_about_what_the_indices_come_from(
     assignment = tuple(slot.choices[0] for slot in slots)
     failed = FailedCall(slots, assignment, objects, raised.value, str(file).__eq__, placed.__code__)
     assert [slot for slot, _ in culprits_of(failed, ErrorClues.of(raised.value))] == [2, 0, 1]
+
+
+LATER = """
+def scored(x, scale, rate):
+    scores = x * 2
+    for _ in range(1):
+        scores = scores + [1, 2]
+        scores = [one * scale for one in scores]
+    scores = [one * rate for one in scores]
+    return scores
+"""
+
+
+def test_what_a_name_is_bound_to_later_is_not_at_fault(tmp_path: Path) -> None:
+    from xlalint.probe.worker.inputs.culprits import _names
+
+    file = tmp_path / "later.py"
+    file.write_text(LATER)
+    assert {"x", "scale"} <= set(_names(str(file), 2, 5)[1])
+    assert "rate" not in _names(str(file), 2, 5)[1]
+    assert "rate" in _names(str(file), 2, 8)[1]

@@ -57,3 +57,19 @@ def test_what_layers_want(text: str, shape: tuple[int, ...], sizes: tuple[int, .
 def test_positions_in_lists() -> None:
     clues = ErrorClues.of(IndexError("list index out of range"))
     assert [clues.is_certain_of(Literal(value)) for value in (2, True, "same")] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "apart"),
+    [
+        ("Incompatible shapes: [16,4,4,4] vs. [4,49,49]", ((4, 49),)),
+        ("Incompatible shapes: [2,1,3] vs. [2,5,4]", ((3, 4),)),
+        ("Matrix size-incompatible: In[0]: [3,4], In[1]: [5,6]", ((4, 5),)),
+        ("Shapes of all inputs must match: values[0].shape = [4,3] != values[1].shape = [5,3]", ((4, 5),)),
+        ("Dimensions must be equal, but are 4 and 8 for '{{node add}} = AddV2[T=DT_FLOAT](x, y)'", ((4, 8),)),
+        ("operands could not be broadcast together with shapes (2,3) (4,3)", ((2, 4),)),
+        ("cannot reshape an array of shape [4,3] to [5,2]", ()),
+    ],
+)
+def test_sizes_that_are_to_be_equal(text: str, apart: tuple[tuple[int, int], ...]) -> None:
+    assert ErrorClues.of(ValueError(text)).sizes_apart == apart

@@ -126,6 +126,24 @@ class Solver:
         while time > self.now:
             self.now = self.now + 1.0
         return tf.matmul(self.slope, self.state) * time
+
+class Tiles(tf.keras.layers.Layer):
+    def __init__(self, width, heads, sides=(3, 5), ratio=None, dropped=0.0):
+        super().__init__()
+        self.width, self.heads, self.ratio = width, heads, ratio or width**-0.5
+        self.bias = tf.zeros([heads, sides[0] * sides[1], sides[0] * sides[1]])
+        self.project, self.dropout = tf.keras.layers.Dense(3 * width), tf.keras.layers.Dropout(dropped)
+
+    def call(self, x, mask=None):
+        batch, length, width = x.shape
+        parts = tf.reshape(self.project(x), [batch, length, 3, self.heads, width // self.heads])
+        query, key, value = tf.unstack(tf.transpose(parts, [2, 0, 3, 1, 4]))
+        scores = tf.matmul(query * self.ratio, key, transpose_b=True)
+        scores = scores + self.bias
+        if mask is not None:
+            scores = scores + mask
+        scores = self.dropout(tf.nn.softmax(scores))
+        return tf.reshape(tf.transpose(tf.matmul(scores, value), [0, 2, 1, 3]), [batch, length, width])
 """
 
 
@@ -179,6 +197,12 @@ def test_what_is_around_a_function_may_create_variables(driver: Driver, program:
     first = PROGRAM.split("def scaled(rate)")[0].count("\n") + 1
     found = driver("Begun.__init__.<locals>.scaled", program, lines=(first, first + 1))
     assert found["inputs"] == ["rate: f32[]"]
+
+
+def test_a_size_that_an_operation_wants_to_be_that_of_another_tensor(driver: Driver, program: str) -> None:
+    found = driver("Tiles.call", program)
+    assert found["inputs"][0].startswith("x: f32[")
+    assert ", 15, " in found["inputs"][0]
 
 
 def test_what_has_to_be_called_before(driver: Driver, program: str) -> None:

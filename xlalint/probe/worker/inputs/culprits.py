@@ -51,7 +51,7 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
         direct, slice_ = _names(frame.f_code.co_filename, frame.f_code.co_firstlineno, line)
         values = frame.f_locals
         named = tuple(name for name in direct if name in values and id(values[name]) in outside)
-        behind = _sources(frame.f_code.co_filename, frame.f_code.co_firstlineno, named)
+        behind = _sources(frame.f_code.co_filename, frame.f_code.co_firstlineno, line, named)
         for name in dict.fromkeys((*named, *behind, *direct, *slice_)):
             if clues.attribute is not None and name == clues.attribute[1]:
                 continue  # what is missed, of what is at fault
@@ -244,15 +244,15 @@ def _names(path: str, first_line: int, line: int) -> tuple[tuple[str, ...], tupl
     if statement is None:
         return (), ()
     direct = tuple(dict.fromkeys(_loaded(statement)))
-    return direct, _sources(path, first_line, direct)
+    return direct, _sources(path, first_line, line, direct)
 
 
 @lru_cache(maxsize=4096)
-def _sources(path: str, first_line: int, names: tuple[str, ...]) -> tuple[str, ...]:
-    """What names come from within a function, the nearest first."""
+def _sources(path: str, first_line: int, line: int, names: tuple[str, ...]) -> tuple[str, ...]:
+    """What names come from within a function when a line of it runs, the nearest first."""
     function = function_at(path, first_line)
     sources: dict[str, dict[str, None]] = {}
-    for node in ast.walk(function) if function is not None else ():
+    for node in _run_by(function, line) if function is not None else ():
         for name, value in _bound(node):
             sources.setdefault(name, {}).update(dict.fromkeys(_loaded(value)))
     reached = dict.fromkeys(names)
@@ -263,6 +263,13 @@ def _sources(path: str, first_line: int, names: tuple[str, ...]) -> tuple[str, .
                 reached[name] = None
                 pending.append(name)
     return tuple(name for name in reached if name not in names)
+
+
+def _run_by(function: ast.FunctionDef, line: int) -> Iterator[ast.AST]:
+    """What a function may have run when a line of it runs: what stands before it, or in a loop around it."""
+    loops = (node for node in ast.walk(function) if isinstance(node, ast.For | ast.While))
+    last = max((node.end_lineno or 0 for node in loops if node.lineno <= line <= (node.end_lineno or 0)), default=line)
+    return (node for node in ast.walk(function) if getattr(node, "lineno", 0) <= last)
 
 
 def function_at(path: str, first_line: int) -> ast.FunctionDef | None:

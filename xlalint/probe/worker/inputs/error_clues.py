@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from xlalint.sources.specs import Form, Literal, Spec
@@ -55,6 +56,10 @@ _TEXT: Final = re.compile(r"\b(?:must be|should be|expected) (?:of type )?(?:an?
 _NDIMS: Final = re.compile(r"expected (?:min_)?ndim=(\d), found ndim=(\d)")  # as Keras's layers say it
 _EXPECTED: Final = re.compile(r"expected shape=\(([^)]*)\), found shape=")
 _SQUEEZED: Final = re.compile(r"squeeze dim\[(\d+)\], expected a dimension of 1, got (\d+)")
+_UNLIKE: Final = re.compile(r"incompatible|broadcast|must match|must be equal|mismatch", re.I)
+_ENTRY_OF: Final = re.compile(r"(?<=[a-z])\[\d+\](?=[.: ])")  # of several tensors
+_PRODUCT: Final = re.compile(r"Matrix size-incompatible: In\[0\]: \[\d[\d,]*?(\d+)\], In\[1\]: \[(\d+),")
+_EQUAL: Final = re.compile(r"must be equal, but are (\d+) and (\d+)")
 _SUBSCRIPT: Final = re.compile(r"not subscriptable|indices must be integers|Only integers, slices")
 _CALLABLE: Final = re.compile(r"not callable|must be (?:a )?callable")
 _OF_FUNCTIONS: Final = ("__name__", "__qualname__", "__code__", "__wrapped__")
@@ -120,6 +125,18 @@ class ErrorClues:
                 sizes = zip(wanted, shape, strict=True)
                 return tuple(int(one) if one.isdigit() else size for one, size in sizes)
         return None
+
+    @cached_property
+    def sizes_apart(self) -> tuple[tuple[int, int], ...]:
+        """The sizes of two tensors that an operation wants to be equal."""
+        if (found := _PRODUCT.search(self.text) or _EQUAL.search(self.text)) is not None:
+            return ((int(found[1]), int(found[2])),)
+        shapes = tuple(map(_sizes, _SHAPE.findall(_ENTRY_OF.sub("", self.text))))
+        if len(shapes) != 2 or _UNLIKE.search(self.text) is None:
+            return ()
+        first, second = shapes
+        pairs = zip(reversed(first), reversed(second), strict=False)  # as they are broadcast
+        return tuple(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1] and 1 not in pair))
 
     @property
     def ranks_apart(self) -> int:

@@ -27,7 +27,7 @@ from .own_settings import ready_with
 from .parts import Assignment, PartPath, part_at, with_part
 from .settings import CalledSettings, is_of_tensors, is_settings, settings
 from .slots import OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
-from .spec_changes import as_float, less, of_dtype, of_rank
+from .spec_changes import LARGEST, as_float, less, of_dtype, of_equal_sizes, of_rank
 from .tensors import ComposedInput, ObjectInput, map_specs
 
 _IMAGE: Final = (2, 8, 8, 3)
@@ -35,7 +35,6 @@ _LARGE_IMAGE: Final = (256, 256, 3)
 _SWITCHED: Final = 3  # how much less likely a switch is at fault than the input that an error is about
 _OF_DEFAULTS: Final = 6  # how much less likely an input is at fault that has its default
 _CERTAIN: Final = -1  # before what may be at fault
-_LARGEST: Final = 1 << 18  # elements of a tensor
 _DTYPES: Final = ("int32", "bool", "int64", "float64", "complex64", "string")
 _INTEGER: Final = re.compile(r"integer|indices|index|slice|\bint\b|isn't allowed|iterable|cannot be interpreted")
 _SHAPES: Final = re.compile(
@@ -82,17 +81,18 @@ def changes(failed: FailedCall) -> Iterator[tuple[Assignment, bool]]:
     for position, (slot, path) in enumerate(faults):
         part = part_at(failed.assignment[slot], path)
         clues = replace(clues, of_object=failed.slots[slot].group == "init")
+        equal = tuple(of_equal_sizes(part, clues.sizes_apart)) if isinstance(part, Spec) else ()
         for rank, other in enumerate(_others(part, failed.slots[slot] if not path else None, clues, classes)):
             made = with_part(failed.assignment, slot, path, other)
             certain = rank == 0 and isinstance(part, Many) and _sizes_of(part) in clues.shapes
             certain = certain or (rank == 0 and clues.is_certain_of(part))
-            certain = certain or (
-                _is_wrong_key(part, failed.error) and isinstance(other, Literal) and other.value in clues.modes
-            )
+            of_modes = isinstance(other, Literal) and other.value in clues.modes
+            certain = certain or (of_modes and _is_wrong_key(part, failed.error))
             certain = certain or (rank == 0 and slot == faults[0][0] and asks_for_key(part, clues))
             named = failed.slots[slot].name in clues.text or (clues.attribute or ("",))[0] == "NoneType"
-            unlikely = _OF_DEFAULTS if part is None and not named else 0
-            likely = _CERTAIN if certain else rank + 2 * position + unlikely
+            unlikely = _OF_DEFAULTS * (part is None and not named)
+            behind = 0 if other in equal else 2 * position  # whichever of the inputs has a size
+            likely = _CERTAIN if certain else rank + behind + unlikely
             all_of = _all_alike(failed.assignment, slot, path, other) if rank < _OF_ALL else None
             ranked += [(likely, position, one) for one in (made, all_of) if one is not None]
             if all_of is not None and (certain or _is_of_dtype(part, other)):
@@ -151,6 +151,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield spec(part.dtype, *sizes, style=part.style)
     elif clues.ranks_apart and 0 <= rank + clues.ranks_apart <= MOST_RANK:
         yield of_rank(part, rank + clues.ranks_apart)
+    yield from of_equal_sizes(part, clues.sizes_apart)
     if clues.attribute is not None and clues.attribute[0] in _TENSORS:
         if clues.attribute[1] in ("items", "keys", "values", "get", "pop", "copy", "update"):
             yield Keyed(())
@@ -252,20 +253,20 @@ def _reshaped(part: Spec, clues: ErrorClues) -> Iterator[Choice]:
         more = int(found[1]) - int(found[2]) + 1
         for axis in range(rank - 2, -1, -1):
             larger = (*shape[:axis], *(size + more for size in shape[axis : axis + 2]), *shape[axis + 2 :])
-            if prod(larger) <= 4 * _LARGEST:
+            if prod(larger) <= 4 * LARGEST:
                 yield spec(part.dtype, *larger, style=part.style)
     other_ranks = [tensor(other, part.dtype) for other in (rank + 1, rank - 1) if 0 <= other <= 5]
     if re.search(r"\bn?dims?\b|rank|out of bounds|ndim", clues.text):
         yield from other_ranks
     for number in clues.numbers:
         for axis in range(rank - 1, -1, -1):
-            if shape[axis] != number and number * prod(shape) <= _LARGEST * shape[axis]:
+            if shape[axis] != number and number * prod(shape) <= LARGEST * shape[axis]:
                 yield spec(part.dtype, *shape[:axis], number, *shape[axis + 1 :], style=part.style)
     yield from other_ranks
     yield spec(part.dtype, *_IMAGE)
     if rank:
         yield spec(part.dtype, *shape[:-1], 1)
-        if 2**rank * prod(shape) <= _LARGEST:
+        if 2**rank * prod(shape) <= LARGEST:
             yield spec(part.dtype, *(2 * size for size in shape))
 
 
@@ -275,7 +276,7 @@ def _sizes_of(part: Many) -> tuple[Any, ...] | None:
 
 
 def _is_other(shape: tuple[int, ...], known: tuple[int, ...]) -> bool:
-    return shape != known and 0 not in shape and len(shape) <= MOST_RANK and prod(shape) <= _LARGEST
+    return shape != known and 0 not in shape and len(shape) <= MOST_RANK and prod(shape) <= LARGEST
 
 
 def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterator[Choice]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from math import prod
 from typing import Final
 
-from xlalint.sources.specs import Spec
+from xlalint.sources.specs import Spec, spec
 
 from .slots import tensor
 from .tensors import FORMS
+
+LARGEST: Final = 1 << 18  # elements of a tensor
 
 
 def of_dtype(one: Spec, dtype: str) -> Spec:
@@ -26,6 +29,16 @@ def less(one: Spec, ranks: int) -> Spec:
 
 def as_float(one: Spec, dtype: str) -> Spec:
     return replace(one, dtype=dtype) if one.dtype.startswith("float") else one
+
+
+def of_equal_sizes(one: Spec, apart: Iterable[tuple[int, int]]) -> Iterator[Spec]:
+    """With another size of one axis, where some sizes are to be equal and are not."""
+    shape = one.shape()
+    for size, other in (pair for sizes in apart for pair in (sizes, sizes[::-1])):
+        for axis in reversed(range(len(shape))):
+            made = (*shape[:axis], other, *shape[axis + 1 :])
+            if shape[axis] == size and prod(made) <= LARGEST:
+                yield spec(one.dtype, *made, style=one.style)
 
 
 def _grown(*axes: int) -> Callable[[Spec], Spec]:
