@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -90,6 +92,11 @@ def test_other_styles_of_docstrings() -> None:
         ("height, width = x\nreturn tf.reshape(y, [height, width])", "(2, 2)"),
         ("x = tf.stack(x)\nreturn x[:, 1]", "None"),  # another than the parameter
         ("return x[0]", "None"),  # it may be a list
+        ("ids = x[0]\nreturn tf.gather(x[1:], ids)", "[i32[4, 4], f32[4, 4], f32[4, 4]]"),
+        ("return x[0] + x[1:][:, 2]", "[f32[4, 4], f32[4, 4], f32[4, 4]]"),
+        ("return x[0] + x[2:] + x", "None"),  # all of it is used
+        ("return x[0] + x[:2]", "None"),
+        ("return x[1:] - x[:-1]", "None"),
         ("for key, one in x.items():\n    pass", "None"),
         ("return [x + 1 for x in range(3)]", "None"),
         ("for one in range(1, x):\n    pass", "2"),
@@ -118,6 +125,34 @@ def test_a_size_that_callers_compute_is_one_number() -> None:
 
 def _resized(image, height, width):  # type: ignore[no-untyped-def]
     return resize(image, (height, width))  # type: ignore[name-defined]  # noqa: F821
+
+
+_LAYERS = """
+import keras
+
+class Silent(keras.layers.Layer):
+    def call(self, x):
+        return x
+
+class Said(keras.layers.Layer):
+    def call(self, x):
+        '''Args:
+          x: a tensor of shape [rows, columns]
+        '''
+        return x
+"""
+
+
+@pytest.mark.compiler
+def test_what_keras_says_of_all_layers_is_said_of_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "some_layers.py").write_text(_LAYERS)
+    monkeypatch.syspath_prepend(tmp_path)
+    layers = importlib.import_module("some_layers")
+    base = layers.Silent.__base__
+    monkeypatch.setattr(base.call, "__doc__", _two_dimensional.__doc__)  # as Keras 2 describes `inputs`
+    assert described(base.call).keys() == {"x"}
+    assert described(layers.Silent) == described(layers.Silent.call) == {}
+    assert described(layers.Said.call).keys() == {"x"}
 
 
 def test_a_docstring_that_the_source_contradicts() -> None:

@@ -45,6 +45,10 @@ def test_line_numbers_are_no_sizes() -> None:
         ("expected ndim=2, found ndim=3", (3, 3), None),
         ("expected shape=(None, None, 3), found shape=(4, 3, 4)", (4, 5, 4), (4, 5, 3)),
         ("expected shape=(None, 3), found shape=(4, 3, 4)", (4, 5, 4), None),
+        ("input image must be 4-D[4,3]", (4, 3), (4, 4, 4, 4)),
+        ("input image must be 4-D[4,3]", (4, 4), None),
+        ("slice index 11 of dimension 1 out of bounds", (4, 4, 2), (4, 12, 2)),
+        ("slice index 11 of dimension 1 out of bounds", (4, 12), None),
         ("incompatible", (4,), None),
     ],
 )

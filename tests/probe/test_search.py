@@ -144,6 +144,20 @@ class Tiles(tf.keras.layers.Layer):
             scores = scores + mask
         scores = self.dropout(tf.nn.softmax(scores))
         return tf.reshape(tf.transpose(tf.matmul(scores, value), [0, 2, 1, 3]), [batch, length, width])
+
+class Cuts(tf.keras.layers.Layer):
+    def __init__(self, size):
+        super().__init__()
+        self.size = tuple(size)
+
+    def call(self, inputs):
+        boxes = inputs[0]
+        sizes = inputs[1]
+        levels = inputs[2:]
+        area = sizes[0, 6] * sizes[0, 7]
+        boxes = tf.reshape(boxes, [-1, 4]) / area
+        numbers = tf.zeros_like(boxes[:, 0], tf.int32)
+        return [tf.image.crop_and_resize(levels[level], boxes, numbers, self.size) for level in range(3)]
 """
 
 
@@ -203,6 +217,12 @@ def test_a_size_that_an_operation_wants_to_be_that_of_another_tensor(driver: Dri
     found = driver("Tiles.call", program)
     assert found["inputs"][0].startswith("x: f32[")
     assert ", 15, " in found["inputs"][0]
+
+
+def test_a_list_of_which_some_items_are_taken_and_then_the_rest(driver: Driver, program: str) -> None:
+    found = driver("Cuts.call", program)
+    assert found["inputs"][0].startswith("inputs: [f32[")
+    assert found["inputs"][0].count("f32[4, 4, 4, 4]") == 3
 
 
 def test_what_has_to_be_called_before(driver: Driver, program: str) -> None:

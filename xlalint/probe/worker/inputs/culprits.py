@@ -18,6 +18,7 @@ from .slots import Slot
 from .tensors import ComposedInput
 
 _MOST_STORED = 3  # attributes behind attributes
+_LISTS = (list, tuple)
 _SELF = "self."  # before the name of an attribute of the object
 
 
@@ -46,6 +47,7 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
         for name, value in frame.f_locals.items():
             if len(name) > 2 and id(value) in by_identity and _bare(name) in words:
                 found.setdefault(by_identity[id(value)])
+    found.update(dict.fromkeys(_too_short(failed, by_identity) if clues.of_length else ()))
     outside = _arguments(failed, words) if clues.beyond else set()
     for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
         direct, slice_ = _names(frame.f_code.co_filename, frame.f_code.co_firstlineno, line)
@@ -81,6 +83,17 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
         for inner, _ in parts_of(failed.assignment[position], None):
             paths.setdefault((position, inner))
     return [(position, path) for position, path in paths if not failed.slots[position].fixed]
+
+
+def _too_short(failed: FailedCall, by_identity: Mapping[int, tuple[int, PartPath]]) -> Iterator[tuple[int, PartPath]]:
+    """The lists among the inputs that are indexed at the failing line, or whose items the indexed list has."""
+    for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
+        statement = statement_at(frame.f_code.co_filename, frame.f_code.co_firstlineno, line)
+        for node in ast.walk(statement) if statement is not None else ():
+            match node:
+                case ast.Subscript(value=ast.Name(id=name)) if isinstance(several := frame.f_locals.get(name), _LISTS):
+                    items = (by_identity[id(one)] for one in several if id(one) in by_identity)
+                    yield from ((slot, path[:-1]) for slot, path in items if path)
 
 
 def _arguments(failed: FailedCall, words: Container[str]) -> set[int]:

@@ -56,7 +56,17 @@ _DTYPES: Final = (
 
 def described(function: Callable[..., Any]) -> dict[str, Form]:
     """The inputs that the docstring of a function describes, by parameter."""
-    return _described(inspect.getdoc(function) or "")
+    text = inspect.getdoc(function) or ""
+    return {} if not function.__doc__ and text in _of_bases(function.__name__) else _described(text)
+
+
+def _of_bases(name: str) -> set[str | None]:
+    """What Keras says of its base classes and a method of theirs, and thus of no class in particular."""
+    from .called_objects import own_keras  # with Keras itself, which docstrings can be read without
+
+    keras = own_keras()
+    bases = (keras.layers.Layer, keras.Model, keras.losses.Loss, keras.metrics.Metric, keras.optimizers.Optimizer)
+    return {inspect.getdoc(one) for base in bases for one in (base, getattr(base, name, None))}
 
 
 @lru_cache(maxsize=256)

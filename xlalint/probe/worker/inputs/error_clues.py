@@ -56,10 +56,14 @@ _TEXT: Final = re.compile(r"\b(?:must be|should be|expected) (?:of type )?(?:an?
 _NDIMS: Final = re.compile(r"expected (?:min_)?ndim=(\d), found ndim=(\d)")  # as Keras's layers say it
 _EXPECTED: Final = re.compile(r"expected shape=\(([^)]*)\), found shape=")
 _SQUEEZED: Final = re.compile(r"squeeze dim\[(\d+)\], expected a dimension of 1, got (\d+)")
+_ONE_ELEMENT: Final = re.compile(r"truth value of an array|size-1 arrays|scalar arrays can be converted")
+_ASKED: Final = re.compile(r"\b(?:must|expected|expects|should|requires?)\b", re.I)
 _UNLIKE: Final = re.compile(r"incompatible|broadcast|must match|must be equal|mismatch", re.I)
 _ENTRY_OF: Final = re.compile(r"(?<=[a-z])\[\d+\](?=[.: ])")  # of several tensors
 _PRODUCT: Final = re.compile(r"Matrix size-incompatible: In\[0\]: \[\d[\d,]*?(\d+)\], In\[1\]: \[(\d+),")
 _EQUAL: Final = re.compile(r"must be equal, but are (\d+) and (\d+)")
+_SHORT: Final = re.compile(r"slice index (\d+) of dimension (\d) out of bounds")
+_OF_RANK: Final = re.compile(r"must be (\d)-?D\W{0,3}\[(\d+(?:,\d+)*)?\]")
 _SUBSCRIPT: Final = re.compile(r"not subscriptable|indices must be integers|Only integers, slices")
 _CALLABLE: Final = re.compile(r"not callable|must be (?:a )?callable")
 _OF_FUNCTIONS: Final = ("__name__", "__qualname__", "__code__", "__wrapped__")
@@ -108,6 +112,21 @@ class ErrorClues:
         return _CALLABLE.search(self.text) is not None or name in _OF_FUNCTIONS
 
     @property
+    def of_one_element(self) -> bool:
+        """Whether a tensor has more elements than one."""
+        return _ONE_ELEMENT.search(self.text) is not None
+
+    @property
+    def asks(self) -> bool:
+        """Whether it says what there should be."""
+        return _ASKED.search(self.text) is not None
+
+    @property
+    def of_length(self) -> bool:
+        """Whether a list or a tuple has too few items."""
+        return "list index out of range" in self.text or "tuple index out of range" in self.text
+
+    @property
     def of_keys(self) -> bool:
         """Whether something is read by a key, or an index, that is none to be read so."""
         return _SUBSCRIPT.search(self.text) is not None
@@ -117,6 +136,13 @@ class ErrorClues:
         if (found := _SQUEEZED.search(self.text)) is not None:
             axis, size = int(found[1]), int(found[2])
             return (*shape[:axis], 1, *shape[axis + 1 :]) if shape[axis : axis + 1] == (size,) else None
+        if (found := _OF_RANK.search(self.text)) is not None and _sizes(found[2] or "") == tuple(shape):
+            return (SIZE,) * int(found[1])
+        if (found := _SHORT.search(self.text)) is not None:
+            index, axis = int(found[1]), int(found[2])
+            return (
+                (*shape[:axis], index + 1, *shape[axis + 1 :]) if axis < len(shape) and shape[axis] <= index else None
+            )
         if (found := _NDIMS.search(self.text)) is not None and len(shape) == int(found[2]):
             return (SIZE,) * int(found[1])
         if (found := _EXPECTED.search(self.text)) is not None:

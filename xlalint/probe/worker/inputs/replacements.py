@@ -22,12 +22,13 @@ from .dictionaries import TEXT, TYPES, asks_for_key, guess_of, instead_of_keyed,
 from .dictionary_keys import keys_beside, keys_held, keys_read
 from .element_counts import reshaped
 from .error_clues import MOST_RANK, ErrorClues
+from .lists import instead_of_many, sizes_of
 from .numbers import SIZE
 from .own_settings import ready_with
 from .parts import Assignment, PartPath, part_at, with_part
 from .settings import CalledSettings, is_of_tensors, is_settings, settings
 from .slots import OBJECTS, OF_LIBRARIES, Choice, Slot, of_class, tensor
-from .spec_changes import LARGEST, as_float, less, of_dtype, of_equal_sizes, of_rank
+from .spec_changes import LARGEST, as_float, is_other, less, of_dtype, of_equal_sizes, of_rank
 from .tensors import ComposedInput, ObjectInput, map_specs
 
 _IMAGE: Final = (2, 8, 8, 3)
@@ -40,7 +41,6 @@ _INTEGER: Final = re.compile(r"integer|indices|index|slice|\bint\b|isn't allowed
 _SHAPES: Final = re.compile(
     r"shape|rank|dim|axis|size|broadcast|incompatible|index|unpack|out of (?:range|bounds)", re.I
 )
-_ONE_ELEMENT: Final = re.compile(r"truth value of an array|size-1 arrays|scalar arrays can be converted")
 _SAME_RANK: Final = re.compile(r"same (?:number of dimensions|rank)|\branks?\b.*\bmatch|equal ranks?", re.I)
 _TOO_FEW: Final = re.compile(r"too (?:small|few|short)|not enough|at least|must be (?:greater|larger)", re.I)
 _JOINED: Final = re.compile(r"'NoneType' and 'str'|'str' and 'NoneType'|can only concatenate str")
@@ -51,7 +51,6 @@ _POSITIVE: Final = re.compile(
     r"must be (?:>=? ?0|non-?negative|positive|greater than (?:or equal to )?(?:0|zero))", re.I
 )
 _OF_SHAPES: Final = re.compile(r"\b(?:to a|pass a|valid|a) `?shape\b", re.I)
-_ASKED: Final = re.compile(r"\b(?:must|expected|expects|should|requires?)\b", re.I)
 _OF_STRINGS: Final = {name for name in (*dir(str), *dir(bytes)) if not name.startswith("_") and name not in dir(tuple)}
 _OF_TENSORS: Final = ("shape", "dtype", "get_shape", "rank", "ndim", "device", "numpy", "set_shape")
 _TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ArrayImpl", "ndarray")
@@ -84,11 +83,12 @@ def changes(failed: FailedCall) -> Iterator[tuple[Assignment, bool]]:
         equal = tuple(of_equal_sizes(part, clues.sizes_apart)) if isinstance(part, Spec) else ()
         for rank, other in enumerate(_others(part, failed.slots[slot] if not path else None, clues, classes)):
             made = with_part(failed.assignment, slot, path, other)
-            certain = rank == 0 and isinstance(part, Many) and _sizes_of(part) in clues.shapes
+            certain = rank == 0 and isinstance(part, Many) and sizes_of(part) in clues.shapes
             certain = certain or (rank == 0 and clues.is_certain_of(part))
             of_modes = isinstance(other, Literal) and other.value in clues.modes
             certain = certain or (of_modes and _is_wrong_key(part, failed.error))
-            certain = certain or (rank == 0 and slot == faults[0][0] and asks_for_key(part, clues))
+            longer = clues.of_length and isinstance(part, Many)
+            certain = certain or (rank == 0 and slot == faults[0][0] and (longer or asks_for_key(part, clues)))
             named = failed.slots[slot].name in clues.text or (clues.attribute or ("",))[0] == "NoneType"
             unlikely = _OF_DEFAULTS * (part is None and not named)
             behind = 0 if other in equal else 2 * position  # whichever of the inputs has a size
@@ -132,7 +132,7 @@ def _others(part: Choice, slot: Slot | None, clues: ErrorClues, classes: Sequenc
     if isinstance(part, Spec):
         yield from _instead_of_tensor(part, slot, clues, classes)
     elif isinstance(part, Many):
-        yield from _instead_of_many(part, slot, clues)
+        yield from instead_of_many(part, slot, clues)
     elif isinstance(part, Keyed):
         yield from clues.ready if slot is not None and clues.key is not None else ()
         yield from instead_of_keyed(part, slot, clues)
@@ -168,7 +168,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield Literal("same")
     if clues.text.startswith("Value for attr 'T"):  # its dtype is refused, and the others are named
         yield from (replace(part, dtype=dtype) for dtype in clues.dtypes[:2] if dtype != part.dtype)
-    if rank and _ONE_ELEMENT.search(clues.text):
+    if rank and clues.of_one_element:
         yield from dict.fromkeys(spec(part.dtype, *sizes, style=part.style) for sizes in (shape[1:], ()))
     if _SAME_RANK.search(clues.text):
         ranks = dict.fromkeys(map(len, clues.shapes))
@@ -185,7 +185,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield from (replace(part, style=style) for style in ("unit", "sorted"))
     if clues.fraction:
         yield replace(part, style="unit") if part.dtype.startswith("float") else Literal(0.5)
-    if _ASKED.search(clues.text):
+    if clues.asks:
         yield from (of_rank(part, other) for other in clues.ranks if other != rank)
     if clues.plain:
         yield from (Literal(SIZE), Literal(0.5), Literal(1))
@@ -247,7 +247,7 @@ def _reshaped(part: Spec, clues: ErrorClues) -> Iterator[Choice]:
     """Other ranks and sizes, first with the sizes that the error names."""
     shape, rank = part.shape(), len(part.dims)
     if shape in clues.shapes:
-        yield from (spec(part.dtype, *other, style=part.style) for other in clues.shapes if _is_other(other, shape))
+        yield from (spec(part.dtype, *other, style=part.style) for other in clues.shapes if is_other(other, shape))
     yield from (spec(part.dtype, *other, style=part.style) for other in reshaped(shape, clues.text))
     if (found := _BETWEEN.search(clues.text)) is not None:  # of an image too small to cut something out of it
         more = int(found[1]) - int(found[2]) + 1
@@ -268,47 +268,6 @@ def _reshaped(part: Spec, clues: ErrorClues) -> Iterator[Choice]:
         yield spec(part.dtype, *shape[:-1], 1)
         if 2**rank * prod(shape) <= LARGEST:
             yield spec(part.dtype, *(2 * size for size in shape))
-
-
-def _sizes_of(part: Many) -> tuple[Any, ...] | None:
-    """The values of a structure of Python values, which may be a shape."""
-    return tuple(item.value for item in part.items if isinstance(item, Literal)) or None
-
-
-def _is_other(shape: tuple[int, ...], known: tuple[int, ...]) -> bool:
-    return shape != known and 0 not in shape and len(shape) <= MOST_RANK and prod(shape) <= LARGEST
-
-
-def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterator[Choice]:
-    first: Form = part.items[0] if part.items else tensor()
-    if (sizes := _sizes_of(part)) in clues.shapes:
-        others = (other for other in clues.shapes if _is_other(other, sizes))
-        yield from (Many(part.kind, tuple(map(Literal, other))) for other in others)
-    for count in clues.counts:
-        if count != len(part.items):
-            yield Many(part.kind, (*part.items, *(first,) * count)[:count])
-    if clues.unpack is not None and clues.unpack != len(part.items):
-        yield Many(part.kind, (*part.items, *(first,) * clues.unpack)[: clues.unpack])
-    if part.items and all(isinstance(item, Spec) for item in part.items):
-        if _ONE_ELEMENT.search(clues.text):
-            yield from (map_specs(part, partial(less, ranks=ranks)) for ranks in (MOST_RANK, 1))
-        if _ASKED.search(clues.text):  # what operations take for one tensor has a dimension more than its items
-            yield from (map_specs(part, partial(of_rank, rank=rank - 1)) for rank in clues.ranks if rank)
-        # It may be a structure of sizes.
-        yield Many(part.kind, (Literal(SIZE),) * len(part.items))
-    if clues.kind in ("IndexError", "ValueError", "AssertionError", "TypeError") and len(part.items) < 6:
-        yield Many(part.kind, (*part.items, first))
-    if part.items:
-        yield Many("tuple" if part.kind == "list" else "list", part.items)
-    if slot is not None:
-        yield from (choice for choice in slot.choices if choice != part)
-    if slot is not None and "not str" in clues.text:  # it is read by key
-        yield Keyed(())
-    yield from (first, tensor(), Literal(2))
-    if len(part.items) < 6:
-        yield Many(part.kind, (*part.items, first))
-    if part.items:
-        yield Many(part.kind, part.items[:-1])
 
 
 def _instead_of_value(
@@ -428,7 +387,7 @@ def _switched(failed: FailedCall) -> Iterator[Assignment]:
 def _together(failed: FailedCall, clues: ErrorClues) -> Iterator[Assignment]:
     """All tensors changed alike: what is combined often has one dtype, and in the call one rank."""
     free = [position for position, slot in enumerate(failed.slots) if not slot.fixed]
-    for position in free if _ONE_ELEMENT.search(clues.text) else ():
+    for position in free if clues.of_one_element else ():
         yield from (with_part(failed.assignment, position, (), one) for one in with_fewer(failed.assignment[position]))
     floats = [name for name in clues.dtypes if name.startswith("float")]
     if any(isinstance(failed.assignment[position], ObjectInput) for position in free):
@@ -442,7 +401,7 @@ def _together(failed: FailedCall, clues: ErrorClues) -> Iterator[Assignment]:
     ]
     if len(specs) < 2:
         return
-    if _ONE_ELEMENT.search(clues.text):
+    if clues.of_one_element:
         yield from (_alike(failed.assignment, specs, partial(less, ranks=ranks)) for ranks in (1, MOST_RANK))
     for rank in dict.fromkeys((*clues.ranks, 3, 4, 1)):
         yield _alike(failed.assignment, specs, partial(of_rank, rank=rank))

@@ -9,6 +9,7 @@ from typing import Final
 
 from xlalint.sources.specs import Spec, spec
 
+from .error_clues import MOST_RANK
 from .slots import tensor
 from .tensors import FORMS
 
@@ -39,6 +40,11 @@ def of_equal_sizes(one: Spec, apart: Iterable[tuple[int, int]]) -> Iterator[Spec
             made = (*shape[:axis], other, *shape[axis + 1 :])
             if shape[axis] == size and prod(made) <= LARGEST:
                 yield spec(one.dtype, *made, style=one.style)
+
+
+def is_other(shape: tuple[int, ...], known: tuple[int, ...]) -> bool:
+    """Whether a shape is another one, which a small tensor may have."""
+    return shape != known and 0 not in shape and len(shape) <= MOST_RANK and prod(shape) <= LARGEST
 
 
 def _grown(*axes: int) -> Callable[[Spec], Spec]:

@@ -164,8 +164,32 @@ def uses_in(tree: ast.AST | None, names: Sequence[str]) -> Mapping[str, Use]:
     function = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), None) if tree else None
     reader = _Reader({name: Use() for name in names})
     if function is not None:
+        for name in names:
+            reader.parameters[name].items = [Use() for _ in range(_items_of(function, name))]
         reader.body(function.body)
     return reader.parameters
+
+
+def _items_of(function: ast.FunctionDef, name: str) -> int:
+    """How many elements a parameter has of which a function reads some by their positions, and then the rest: it is
+    a list. 0 for another one."""
+    taken = [node for node in ast.walk(function) if isinstance(node, ast.Subscript) and _is_named(node.value, name)]
+    if len(taken) != sum(_is_named(node, name) for node in ast.walk(function)):
+        return 0
+    rest = 0
+    for node in taken:
+        match node.slice:
+            case ast.Slice(lower=ast.Constant(value=int(first)), upper=None, step=None) if first > 0:
+                rest = max(rest, first)
+            case ast.Constant(value=int()):
+                pass
+            case _:
+                return 0
+    return rest and rest + 2
+
+
+def _is_named(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
 
 
 @dataclass
@@ -233,6 +257,10 @@ class _Reader:
                 use := self._use(value)
             ) is not None:
                 return use.entries.setdefault(key, Use())
+            case ast.Subscript(value=value, slice=ast.Constant(value=int(place))) if (
+                use := self._use(value)
+            ) is not None and 0 <= place < len(use.items):
+                return use.items[place]
             case ast.Call(func=func, args=[value, *_]) if _last(func) in _SAME:
                 return self._use(value)
         return None
