@@ -28,5 +28,21 @@ def test_shapes_with_as_many_elements(
     assert list(reshaped(shape, TEXT.format(there, asked))) == found
 
 
+@pytest.mark.parametrize(
+    ("shape", "multiple", "found"),
+    [
+        ((4, 4), 15, [(4, 15), (15, 4)]),
+        ((4, 4, 4), 4080, [(4, 4, 255), (4, 255, 4), (255, 4, 4)]),
+        ((4, 6), 6, []),  # it has so many
+        ((4, 4), 1 << 20, []),
+    ],
+)
+def test_shapes_with_a_multiple_of_elements(
+    shape: tuple[int, ...], multiple: int, found: list[tuple[int, ...]]
+) -> None:
+    said = f"Input to reshape is a tensor with 7 values, but the requested shape requires a multiple of {multiple}"
+    assert list(reshaped(shape, said)) == found
+
+
 def test_other_errors_say_nothing_of_it() -> None:
     assert not list(reshaped((4, 4), "cannot reshape array of size 16 into shape (3, 5)"))

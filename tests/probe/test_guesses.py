@@ -94,6 +94,8 @@ def test_other_styles_of_docstrings() -> None:
         ("return x[0]", "None"),  # it may be a list
         ("ids = x[0]\nreturn tf.gather(x[1:], ids)", "[i32[4, 4], f32[4, 4], f32[4, 4]]"),
         ("return x[0] + x[1:][:, 2]", "[f32[4, 4], f32[4, 4], f32[4, 4]]"),
+        ("for level in range(3):\n    y = x[level][..., 4:5] + x[level][:, 0]", "f32[4, 4, 5]"),
+        ("y = x[level][..., 4:5]", "None"),
         ("return x[0] + x[2:] + x", "None"),  # all of it is used
         ("return x[0] + x[:2]", "None"),
         ("return x[1:] - x[:-1]", "None"),

@@ -10,7 +10,7 @@ from typing import Final
 from xlalint.sources.specs import Spec, spec
 
 from .error_clues import MOST_RANK
-from .slots import tensor
+from .numbers import SIZE
 from .tensors import FORMS
 
 LARGEST: Final = 1 << 18  # elements of a tensor
@@ -21,7 +21,9 @@ def of_dtype(one: Spec, dtype: str) -> Spec:
 
 
 def of_rank(one: Spec, rank: int) -> Spec:
-    return replace(tensor(rank, one.dtype), style=one.style if one.style in FORMS else "")
+    """With the sizes that it has of its last axes."""
+    kept = one.shape()[-rank:] if rank else ()
+    return spec(one.dtype, *(SIZE,) * (rank - len(kept)), *kept, style=one.style if one.style in FORMS else "")
 
 
 def less(one: Spec, ranks: int) -> Spec:

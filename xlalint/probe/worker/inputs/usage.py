@@ -106,6 +106,7 @@ class Use:
     is_bound: bool = False  # of a `range`
     is_number: bool = False  # a whole one
     of: Use | None = None  # of whose elements it is made
+    each: Use | None = None  # what a loop takes by its number
     other: bool = False  # it is something else than a tensor
 
     def form(self) -> Form | None:
@@ -117,6 +118,8 @@ class Use:
         if self.items:
             kind = "tuple" if all(use.is_size for use in self.items) else "list"
             return Many(kind, tuple(use.form() or (_SMALL if use.is_size else _plain()) for use in self.items))
+        if self.each is not None and isinstance(each := self.each.form(), Spec) and len(each.dims) < _MOST_RANK:
+            return spec(each.dtype, SIZE, *each.shape())
         if self.is_number and not (self.dtype or self.sizes or self.least):
             return _SMALL
         if self.is_shape and not (self.dtype or self.rank is not None or self.sizes):
@@ -198,6 +201,7 @@ class _Reader:
 
     parameters: dict[str, Use]
     names: dict[str, Use] = field(default_factory=dict)
+    numbers: set[str] = field(default_factory=set)  # of iterations
 
     def __post_init__(self) -> None:
         self.names = dict(self.parameters)
@@ -214,6 +218,8 @@ class _Reader:
                 self._expressions(value)
                 self._bind(target, value)
                 return
+            case ast.For(target=ast.Name(id=name), iter=ast.Call(func=ast.Name(id="range"))):
+                self.numbers.add(name)
         for _, part in ast.iter_fields(statement):
             for one in part if isinstance(part, list) else [part]:
                 if isinstance(one, ast.expr):
@@ -261,6 +267,11 @@ class _Reader:
                 use := self._use(value)
             ) is not None and 0 <= place < len(use.items):
                 return use.items[place]
+            case ast.Subscript(value=value, slice=ast.Name(id=name)) if (
+                name in self.numbers and (use := self._use(value)) is not None
+            ):
+                use.each = use.each or Use()
+                return use.each
             case ast.Call(func=func, args=[value, *_]) if _last(func) in _SAME:
                 return self._use(value)
         return None
