@@ -111,7 +111,7 @@ def test_a_line_at_which_something_is_seen_is_reached(file: Path) -> None:
     lacking = replace(seen(file, FAILS, 10), ops=("EditDistance",), lacking=True)
     [one] = (it for it in judge(file, outcome(file, lacking, reached=reached), here).findings if it.code != PROBE_ONLY)
     assert one.verdict is not None
-    assert one.verdict.text.startswith("the function fails elsewhere")
+    assert one.verdict.text == "the line may fail for another reason: it fails"
 
 
 def test_a_raise_confirms_the_condition_that_it_stands_under(file: Path) -> None:
@@ -155,6 +155,20 @@ def test_a_rank_that_eager_execution_takes_bears_out_no_more_than_a_branch(file:
 def test_an_error_about_a_value_of_python_says_nothing_of_tensors(file: Path, said: str, status: str) -> None:
     failed = replace(seen(file, FAILS, 5), text=f"tracing it fails with {said}")
     assert statuses(judge(file, outcome(file, failed), finding(5))) == [(5, status)]
+
+
+def test_a_number_for_a_shape_bears_out_what_says_so(file: Path) -> None:
+    said = "tracing it fails with ValueError: Shape must be rank 1 but is rank 0"
+    failed = outcome(file, replace(seen(file, FAILS, 6), per=SHAPES, text=said))
+    number = finding(6, code="XLA411", name="uncompilable-call")
+    assert statuses(judge(file, failed, number)) == [(6, CONFIRMED)]
+    other = outcome(file, replace(seen(file, FAILS, 6), per=SHAPES, text=f"{said} for something else"))
+    [left] = [one for one in judge(file, other, number).findings if one.code == "XLA411"]
+    assert left.verdict is not None
+    assert (left.verdict.status, left.verdict.text) == (
+        OPEN,
+        f"the line may fail for another reason: {said} for something else",
+    )
 
 
 def test_a_loop_confirms_what_says_that_its_variable_grows(file: Path) -> None:

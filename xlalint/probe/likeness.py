@@ -59,6 +59,8 @@ _INDEX: Final = "unchecked-index"  # out of range only where the program may be 
 _OF_NO_NUMBER: Final = re.compile(r"-(?:2147483648|9223372036854775808)\b")
 _JOINED: Final = "unjoinable-branches"  # which speaks of what becomes of both sides, and not of what one does
 _OF_CONSTANTS: Final = re.compile(r"must be a compile-time constant")
+_CALL: Final = "uncompilable-call"
+_OF_NUMBER: Final = re.compile(r"Shape must be rank 1 but is rank 0$")
 _UNROLLED: Final = "unrolled-loop"  # which speaks of the time that a compilation takes
 _OF_NAMES: Final = re.compile(r"is not a valid (?:root )?scope name")  # which are guessed, too
 # An object that is called keeps what it made in eager execution, which code that runs it from the start does not.
@@ -109,7 +111,7 @@ def likeness(finding: Finding, location: Place, observation: Observation, spot: 
         return None
     if finding.name == _JOINED and (observation.lacking or _OF_CONSTANTS.search(observation.text)):
         return None
-    if is_of_inputs(observation) and not finding.code.startswith(_OF_BRANCHES):
+    if is_of_inputs(observation) and not finding.code.startswith(_OF_BRANCHES) and not _is_meant(finding, observation):
         return None  # branches that cannot run raise it as well
     if observation.kind == FAILS and _OF_PYTHON.search(observation.text):
         return None
@@ -147,6 +149,11 @@ def is_of_inputs(observation: Observation) -> bool:
     """Whether something fails for shapes, names or Python's values that eager execution takes, and that real inputs may
     not have."""
     return observation.per == SHAPES or any(one.search(observation.text) for one in (_OF_NAMES, _OF_PYTHON, _OF_EAGER))
+
+
+def _is_meant(finding: Finding, observation: Observation) -> bool:
+    """Whether an error says of a flagged call that the shape that it makes is a number, whatever its inputs are."""
+    return finding.name == _CALL and _OF_NUMBER.search(observation.text) is not None
 
 
 def _lacks(op: str) -> bool:

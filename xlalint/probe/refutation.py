@@ -120,6 +120,8 @@ def _reasons(finding: Finding, outcome: Outcome, statements: Statements, backend
         yield "the statement is compiled for several values"
     first = next((one for one in outcome.observations if one.kind == FAILS and not one.gradient), None)
     if first is not None:
+        if any(on_line(spot.path, spot.line) for spot in first.spots):
+            yield f"the line may fail for another reason: {first.text}"
         yield f"the function fails elsewhere before that{where(first.spots)}"
     if finding.effect is Effect.NAMED:
         yield "the finding says that this TensorFlow compiles it"
