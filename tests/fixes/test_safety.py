@@ -43,6 +43,22 @@ PROGRAMS: Final[dict[str, tuple[str, str, Safety | None]]] = {
         PLAIN + "def f(x):\n    assert tf.size(x).numpy() == V.shape.num_elements()\n    return x\n",
         Safety.UNSAFE,
     ),
+    "an array of which a comprehension takes the rows": (
+        "XLA106",
+        PLAIN + "def f(x):\n    return tf.stack([row * 2.0 for row in tf.abs(x).numpy()])\n",
+        None,
+    ),
+    "an array of which a loop takes the rows": (
+        "XLA106",
+        PLAIN + "def f(x):\n    found = tf.abs(x).numpy()\n    for row in found:\n        x = x + row\n    return x\n",
+        None,
+    ),
+    "an array whose rows are counted": (
+        "XLA106",
+        PLAIN
+        + "def f(x):\n    for number, row in enumerate(tf.abs(x).numpy()):\n        x += row * number\n    return x\n",
+        None,
+    ),
     "an array that is written into": (
         "XLA106",
         PLAIN + "def f(x):\n    found = tf.abs(x).numpy()\n    found[0][1] = 1.0\n    return found\n",

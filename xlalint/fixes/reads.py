@@ -65,6 +65,23 @@ _SHAPING: Final = frozenset(("squeeze", "expand_dims", "transpose"))  # of any d
 # Functions of Python's `math` that give a floating number, as `tf.math` has them.
 _MATH: Final = frozenset(("sqrt", "exp", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "lgamma"))
 
+_OF_PYTHON: Final = frozenset(
+    (
+        "range",
+        "str",
+        "print",
+        "len",
+        "isinstance",
+        "format",
+        "list",
+        "tuple",
+        "set",
+        "sorted",
+        "enumerate",
+        "zip",
+        "map",
+    )
+)
 _ARITHMETIC: Final = (cst.BinaryOperation, cst.UnaryOperation)
 _COMPARED: Final = (cst.Comparison, cst.ComparisonTarget)
 _ANOTHER_TYPE: Final = "where the number meets tensors of another dtype, or must be a Python number"
@@ -146,13 +163,15 @@ def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
 
 
 def _needs_python(location: Location) -> bool:
-    """Whether what is read goes where no tensor may stand: conditions, sizes, positions, text, readers, arrays that are
-    written into, and lists that are made constants of; under a name, too."""
+    """Whether what is read goes where no tensor may stand: conditions, sizes, positions, text, iterations, readers,
+    arrays that are written into, and lists that are made constants of; under a name, too."""
     around = [*dropwhile(lambda node: isinstance(node, _ARITHMETIC), location.unit.around(location.node))]
     if isinstance(next(dropwhile(lambda node: isinstance(node, _COMPARED), around)), cst.Assert):
         return True  # NumPy compares numbers of different types, TensorFlow does not
     match around[:2]:
-        case [cst.Arg(), cst.Call(func=cst.Name("range" | "str" | "print" | "len" | "isinstance" | "format"))]:
+        case [cst.Arg(), cst.Call(func=cst.Name(name))] if name in _OF_PYTHON:
+            return True
+        case [cst.For() | cst.CompFor(), *_]:
             return True
         case [cst.Index() | cst.Slice() | cst.FormattedStringExpression() | cst.Attribute(), *_]:
             return True
