@@ -250,10 +250,15 @@ ENDED: Final = (
     "tf.keras.callbacks.ModelCheckpoint('model.h5', save_weights_only=True)",
     *("tf.keras.layers.BatchNormalization(fused=True)", "from keras.layers.convolutional import Conv2D"),
     "from tensorflow.keras.layers import experimental",
+    *("tf.keras.layers.Dropout(0.5)(tf.zeros([1, 2]), True)", "model(tf.zeros([1, 2]), False)"),
+    "class Own(tf.keras.layers.Layer):\n    def call(self, x, noisy):\n        return x\n\nOwn()(tf.zeros([1]), True)",
 )
 KEPT: Final = (
     *("model.save('model.keras')", "model.save_weights('model.weights.h5')", "model.save(path)"),
     *("tf.keras.callbacks.ModelCheckpoint('model.h5')", "tf.keras.layers.BatchNormalization(momentum=0.9)"),
+    *("tf.keras.layers.Dropout(0.5)(tf.zeros([1, 2]), training=True)", "tf.keras.losses.MeanSquaredError()(1.0, True)"),
+    "tf.keras.layers.Dropout(0.5)(tf.zeros([1, 2]), None)",
+    "class Own(tf.Module):\n    def __call__(self, x, noisy):\n        return x\n\nOwn()(tf.zeros([1]), True)",
     "try:\n    from keras.engine import Layer\nexcept ImportError:\n    from keras.layers import Layer",
 )
 

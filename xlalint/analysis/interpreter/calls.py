@@ -82,7 +82,7 @@ from .host_reads import MAKE_CONSTANTS, note_read, report_constant, report_elsew
 from .interface import FunctionModel, Interpreter, Models, method_value
 from .losses import report_own_loss
 from .numeric_arguments import refute_numbers
-from .program_signs import show_signs
+from .program_signs import show_flags, show_signs
 from .receivers import compiled_method
 from .replicas import report_parted_arguments
 from .several_callees import fits, fitting, perhaps
@@ -243,6 +243,7 @@ class Calls(Interpreter):
             return found
         if "training" in arguments.keywords:
             self.refute_tensor(frame, arguments.keywords["training"])
+        show_flags(self, frame, owner, arguments, node)
         for value in arguments.positional[:1]:
             if api.kind_of(owner.api) in ("layer", "model", "loss") and not isinstance(value, Structure):
                 self.confirm_tensor(frame, value)
@@ -311,13 +312,12 @@ class Calls(Interpreter):
         if frame.context.in_replica and owner.cls.is_keras("model"):
             self.report_setup(frame, "keras.Model.__call__", owner, *arguments.by_name(), UNKNOWN, node)
         report_eager_object(self, frame, owner, arguments, node)
-        own = owner.cls.find("__call__")
-        if own is not None:
+        if (own := owner.cls.find("__call__")) is not None:
             return self.invoke(frame, method_value(own, owner), arguments, node)
+        show_flags(self, frame, owner, arguments, node)
         for kind in _KERAS_CALLED:
             if owner.cls.is_keras(kind):
-                method = owner.cls.find("call")
-                if method is not None:
+                if (method := owner.cls.find("call")) is not None:
                     if kind == "loss":
                         report_own_loss(self, frame, owner, arguments, node)
                     report_kept_by_build(self, frame, owner, node)

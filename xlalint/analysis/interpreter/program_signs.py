@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import ApiObject, Tensor, Value
+from ..domain.values import ApiObject, Instance, Static, Tensor, Value
 from ..library.call_kinds import KERAS_INPUTS, MULTIPLIES
 from ..library.keras_2 import ended_with_keras_2
+from ..library.keras_classes import kind_of
 from ..library.strategies import is_strategy, places_softly, runs_eagerly, shows_xla, turns_clustering_on
 from ..program.signs import Shows
 from .contexts import ContextKind
 from .eager_steps import has_run_compiled
-from .frames import WEIGHTS, Act, Frame
+from .frames import WEIGHTS, Act, Arguments, Frame
 from .interface import Interpreter
 
 _GRADIENTS: Final = ("tf.GradientTape.", "tf.gradients")
@@ -30,6 +31,21 @@ def show_signs(
         interpreter.note_done(frame, Act.BUILD, node)
     elif name in MULTIPLIES and any(isinstance(value, Tensor) and value.variable for value in bound.values()):
         interpreter.note_done(frame, Act.MODEL, node, WEIGHTS)
+
+
+def show_flags(
+    interpreter: Interpreter, frame: Frame, owner: ApiObject | Instance, arguments: Arguments, node: cst.BaseExpression
+) -> None:
+    """Note that a layer or a model is called with a bool by its position, which Keras 3 refuses (measured)."""
+    flagged = any(isinstance(one, Static) and isinstance(one.constant, bool) for one in arguments.positional[1:])
+    if flagged and interpreter.said_keras(frame.module) is None and _is_layer(owner):
+        interpreter.show(frame, Shows.KERAS_2, node, "a layer that is passed a bool by its position")
+
+
+def _is_layer(owner: ApiObject | Instance) -> bool:
+    if isinstance(owner, ApiObject):
+        return kind_of(owner.api) in ("layer", "model")
+    return owner.cls.is_keras("layer") or owner.cls.is_keras("model")
 
 
 def _shown(interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value]) -> Iterator[Shows]:
