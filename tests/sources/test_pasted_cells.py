@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from xlalint.findings.findings import Severity
 from xlalint.linter.fix_runs import fix, fix_proven, write
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
@@ -89,3 +90,12 @@ def test_nothing_is_proven_of_what_python_does_not_run(tmp_path: Path) -> None:
     assert outcome.changes == ()
     assert outcome.proofs == ()
     assert [one.code for one in outcome.report.findings] == ["XLA900", "XLA101"]
+
+
+@pytest.mark.parametrize(
+    ("rest", "told"),
+    [("", [Severity.INFO]), (STEP, [Severity.ERROR]), ("import os\nos.listdir('.')\n", [])],
+)
+def test_commands_beside_nothing_of_tensorflow(rest: str, told: list[Severity], tmp_path: Path) -> None:
+    (tmp_path / "install.py").write_text(f"!pip install a\n{rest}", encoding="utf-8")
+    assert [one.severity for one in check([tmp_path], Settings()).findings if one.code == "XLA900"] == told

@@ -24,7 +24,6 @@ from ...sources.reading import (
     Strategies,
     clusters_named,
     jax_named,
-    mentions_tensorflow,
     source_of,
     strategies_named,
 )
@@ -249,14 +248,11 @@ class Files:
             file = File(source) if self._session is None else self._session.file(source)
         except OutlineError as error:
             code = UNFINISHED_FILE if error.deep else SYNTAX_ERROR
-            aside = not mentions_tensorflow(source.text.encode("utf-8", "replace"))
-            told = SyntaxTrouble(source.display, error.line, error.column, error.message, code, aside)
-            return Loaded(None, source.digest, (told,))
+            return Loaded(None, source.digest, (SyntaxTrouble.of(source, error, code),))
         except Exception as error:
             return Loaded(None, source.digest, failures=(InternalTrouble.of(error, source.display, 1, "reading it"),))
         self._keep(file)
-        trouble = [SyntaxTrouble(source.display, part.line, part.column, part.message) for part in source.trouble]
-        return Loaded(file, source.digest, tuple(trouble))
+        return Loaded(file, source.digest, tuple(SyntaxTrouble.of(source, part) for part in source.trouble))
 
     def _keep(self, file: File) -> None:
         """Let files keep what was parsed of them, as far as there is room: the ones that were read last."""

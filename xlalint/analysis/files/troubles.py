@@ -5,6 +5,9 @@ from __future__ import annotations
 import traceback
 
 from ...findings.codes import SYNTAX_ERROR
+from ...sources.outline import OutlineError
+from ...sources.reading import mentions_tensorflow
+from ...sources.text import Source, SourceTrouble
 from ..record import Record
 
 
@@ -18,6 +21,12 @@ class SyntaxTrouble(Record):
     message: str
     code: str = SYNTAX_ERROR
     aside: bool = False
+
+    @classmethod
+    def of(cls, source: Source, part: OutlineError | SourceTrouble, code: str = SYNTAX_ERROR) -> SyntaxTrouble:
+        """What is wrong with a part of a source, or with all of it."""
+        aside = not mentions_tensorflow(source.text.encode("utf-8", "replace"))
+        return cls(source.display, part.line, part.column, part.message, code, aside)
 
 
 class InternalTrouble(Record):
