@@ -4,6 +4,7 @@ once. How processes begin and end is tested without this."""
 from __future__ import annotations
 
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 from xlalint.probe.pool import Slot
@@ -14,6 +15,8 @@ class Processes:
     """Those that no run has at the moment, by what they were started with."""
 
     def __init__(self) -> None:
+        # A process is killed when the thread ends that has started it: those of a run end with the run.
+        self._starter = ThreadPoolExecutor(1)
         self._idle: defaultdict[str, list[Worker]] = defaultdict(list)
         self._lent: dict[Worker, str] = {}
 
@@ -23,7 +26,7 @@ class Processes:
         idle = self._idle[started_with]
         while idle and idle[-1].spent(Limits()):
             idle.pop().close()
-        worker = idle.pop() if idle else Worker(interpreter)
+        worker = idle.pop() if idle else self._starter.submit(Worker, interpreter).result()
         worker._stop = stop or Event()
         self._lent[worker] = started_with
         return worker
@@ -40,3 +43,4 @@ class Processes:
         """End them all."""
         for worker in (*self._lent, *(one for idle in self._idle.values() for one in idle)):
             worker.close()
+        self._starter.shutdown()
