@@ -20,8 +20,9 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with eight sequences of 3
 Or use `bucket_by_sequence_length(.., pad_to_bucket_boundary=True)` with a few buckets.
 
 ## Not flagged
-Shapes without `None` or -1, elements that are slices of arrays or windows of one length, those of which `map` brings
-all parts to a size that is written (`tf.image.resize(image, (224, 224))`), and datasets that only eager code uses.
+Shapes without `None` or -1, and parts of elements with such a shape beside others; elements that are slices of arrays or
+windows of one length, those of which `map` brings all parts to a size that is written (`tf.image.resize(image, (224,
+224))`), and datasets that only eager code uses.
 
 ## Fix safety
 `unsafe`: buckets are padded to their boundaries, and an element that is not shorter than the last boundary raises. The
@@ -58,6 +59,12 @@ model = keras.Sequential(
     [keras.Input((None,)), keras.layers.Embedding(8, 4), keras.layers.GlobalAveragePooling1D(), keras.layers.Dense(1)]
 )
 model.compile("sgd", "mse", jit_compile=True)
+"""
+PARTS = f"""{DATA}
+@tf.function(jit_compile=True)
+def total(x):
+    return tf.reduce_sum(x)
+
 """
 BUCKETS = "lambda tokens, label: tf.shape(tokens)[0], [9, 17], [2, 2, 2]"
 IN_GRAPH = """
@@ -127,6 +134,15 @@ model.fit(padded, verbose=0)
             ["dataset.padded_batch(\n    2,\n    ([None], []),  # tokens, labels\n    drop_remainder=True,\n)"],
             Runs(4),
             help="dataset.padded_batch( 2, ([MAXIMUM], []), drop_remainder=True, )",
+            safety=Safety.DISPLAY,
+        ),
+        Bad(
+            f"""{PARTS}
+for tokens, _ in dataset.padded_batch(2, ([None], []), drop_remainder=True):
+    total(tokens)
+""",
+            ["dataset.padded_batch(2, ([None], []), drop_remainder=True)"],
+            Runs(4),
             safety=Safety.DISPLAY,
         ),
         Bad(
@@ -297,6 +313,21 @@ class Measured(keras.callbacks.Callback):
         ),
     )
     good = (
+        Good(
+            f"""{PARTS}
+for _, label in dataset.padded_batch(2, ([None], []), drop_remainder=True):
+    total(label)
+""",
+            Runs(1),
+        ),
+        Good(
+            f"""{PARTS}
+named = dataset.map(lambda tokens, label: {{"tokens": tokens, "label": label}})
+for batch in named.padded_batch(2, {{"tokens": [None], "label": []}}, drop_remainder=True):
+    total(batch["label"])
+""",
+            Runs(1),
+        ),
         Good(
             """
 @tf.function(jit_compile=True)

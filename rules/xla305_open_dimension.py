@@ -34,7 +34,7 @@ from dataclasses import replace
 
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import Event, FeedCompiled, MakeCompiled
-from xlalint.analysis.library.datasets import fixed_shapes
+from xlalint.analysis.library.padded_shapes import fixed_shapes
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Recompiles, Rule, Runs, Severity
 
 from ._feeds import fed, varying

@@ -30,6 +30,7 @@ from ..record import Record, replace
 from .changing_numbers import decided_by
 from .generators import never_ends, yields_windows
 from .kept_batches import axis_of_one_size
+from .padded_shapes import fixed_shapes, padded
 from .slicing import length_of_sliced, row_of
 from .taken_batches import MANY, among_first
 
@@ -328,15 +329,9 @@ def _drops_remainder(step: Step) -> bool:
 
 def _in_padded_batches(step: Step) -> ApiObject:
     """`padded_batch`: what has no fixed shape is padded to the longest of its batch."""
-    shapes = step.get("padded_shapes")
-    known = False if shapes in (None, NONE) else fixed_shapes(shapes)
     batched = _in_batches(step)
-    payload = batched.payload or Structure()
-    if known is not False:  # these are the shapes then, of elements that declare none as well
-        payload = filtered(payload, lambda variation: variation.kind != "generator")
-    elif not step.facts.uniform:
-        payload = varied(payload, (Variation("padded batch", step.location, axis=1),))
-    return replace(batched, payload=payload)
+    longest = () if step.facts.uniform else (Variation("padded batch", step.location, axis=1),)
+    return replace(batched, payload=padded(batched.payload or Structure(), step.get("padded_shapes"), longest))
 
 
 def _in_buckets(step: Step) -> ApiObject:
@@ -411,26 +406,6 @@ def _shifted(element: Value, by: int) -> Value:
         for variation in variations_of(element)
     )
     return varied(filtered(element, lambda variation: False), varies) if varies else element
-
-
-def fixed_shapes(value: Value) -> bool | None:
-    """Whether every dimension in a structure of shapes or specs is a number; None where that is not known."""
-    match value:
-        case Static(constant=None | -1):
-            return False
-        case Static():
-            return True
-        case ApiObject(api="tf.TensorSpec", payload=payload):
-            return None if payload is None else fixed_shapes(payload)
-        case ApiObject(api="tf.RaggedTensorSpec"):
-            return False
-        case Dict(entries, None):
-            return fixed_shapes(Sequence("tuple", tuple(entries.values())))
-        case Sequence(items=tuple(items)):
-            found = {fixed_shapes(item) for item in items}
-            return False if False in found else None if None in found else True
-        case _:
-            return None
 
 
 _STEPS: Final[dict[str, Callable[[Step], ApiObject]]] = {

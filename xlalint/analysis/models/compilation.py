@@ -38,7 +38,7 @@ from ..interpreter.feeding import (
 from ..interpreter.frames import UNKNOWN_MODEL, Act, Arguments, Compilation, Done, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library.api import kind_of
-from ..library.datasets import fixed_shapes
+from ..library.padded_shapes import fixed_shapes
 from ..library.strategies import BACKEND_VARIABLE, sets_clustering
 from ..program.signs import Shows
 from ..record import replace
