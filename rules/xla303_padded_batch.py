@@ -20,9 +20,9 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with eight sequences of 3
 Or use `bucket_by_sequence_length(.., pad_to_bucket_boundary=True)` with a few buckets.
 
 ## Not flagged
-Shapes without `None` or -1, and parts of elements with such a shape beside others; elements that are slices of arrays or
-windows of one length, those of which `map` brings all parts to a size that is written (`tf.image.resize(image, (224,
-224))`), and datasets that only eager code uses.
+Shapes without `None` or -1, and parts of elements with such a shape beside others; slices of arrays and windows of one
+length, parts that `map` brings to a size that is written (`tf.image.resize(image, (224, 224))`), and datasets that only
+eager code uses.
 
 ## Fix safety
 `unsafe`: buckets are padded to their boundaries, and an element that is not shorter than the last boundary raises. The
