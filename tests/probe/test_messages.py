@@ -68,6 +68,7 @@ def test_positions_in_lists() -> None:
     [
         ("Incompatible shapes: [16,4,4,4] vs. [4,49,49]", ((4, 49),)),
         ("Incompatible shapes: [2,1,3] vs. [2,5,4]", ((3, 4),)),
+        ("Incompatible shapes: [0,3] vs. [4,5]", ((3, 5),)),
         ("Matrix size-incompatible: In[0]: [3,4], In[1]: [5,6]", ((4, 5),)),
         ("Shapes of all inputs must match: values[0].shape = [4,3] != values[1].shape = [5,3]", ((4, 5),)),
         ("Dimensions must be equal, but are 4 and 8 for '{{node add}} = AddV2[T=DT_FLOAT](x, y)'", ((4, 8),)),

@@ -162,7 +162,7 @@ class ErrorClues:
             return ()
         first, second = shapes
         pairs = zip(reversed(first), reversed(second), strict=False)  # as they are broadcast
-        return tuple(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1] and 1 not in pair))
+        return tuple(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1] and min(pair) > 1))
 
     @property
     def ranks_apart(self) -> int:
