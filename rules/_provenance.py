@@ -28,7 +28,6 @@ class Provenance:
 
     def __init__(self) -> None:
         self._calls: dict[Location, ApiCall] = {}
-        self._assignments: dict[Unit, _Assignments] = {}
 
     def remember(self, call: ApiCall) -> None:
         """A call that may be met on the way back."""
@@ -56,9 +55,7 @@ class Provenance:
     def _before(self, unit: Unit, node: cst.BaseExpression) -> cst.BaseExpression | None:
         match node:
             case cst.Name():
-                if unit not in self._assignments:
-                    self._assignments[unit] = _Assignments(unit.tree)
-                return self._assignments[unit].value_of(node)
+                return unit.told(_Assignments, unit.tree).value_of(node)
             case cst.Subscript(value=value) | cst.Attribute(value=value):
                 return value
             case cst.Call(args=[first, *_]) if (call := self.call_at(unit, node)) and call.api in HANDING_ON:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from ...sources.outline import Outline, Stretch
 from ...sources.text import Source
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import libcst
 
 Span4: TypeAlias = tuple[int, int, int, int]
+_T = TypeVar("_T")
 
 
 class UnitFile(Protocol):
@@ -92,6 +93,20 @@ class Unit:
         return cls(file, Stretch(1, 0))
 
     @cached_property
+    def _told(self) -> dict[tuple[Callable[[Any], Any], cst.CSTNode], Any]:
+        return {}
+
+    def told(self, ask: Callable[[Any], _T], node: cst.CSTNode) -> _T:
+        """What a function says of a node of the unit, and of nothing else: it is asked once, whoever wants to know, and
+        in whichever version of the file the unit stands."""
+        asked = ask, node
+        try:
+            found: _T = self._told[asked]
+        except KeyError:
+            found = self._told[asked] = ask(node)
+        return found
+
+    @cached_property
     def first_reads(self) -> dict[cst.BaseExpression, cst.CSTNode | None]:
         """Where the targets of assignments are read before, of those that somebody has looked for."""
         return {}
@@ -150,7 +165,7 @@ class Unit:
 
     def compact(self, node: cst.CSTNode) -> str:
         """A node as it is written, without spaces: the same for two places that read the same."""
-        return self.code(node).replace(" ", "")
+        return self.told(_compact, node)
 
     def lines(self, first: int, last: int) -> list[str]:
         """Lines of the file as they stand in it, with their ends: the unit's own as a rule."""
@@ -227,6 +242,10 @@ class Unit:
             opening = self._parents[opening]
         before = source.indent_at(source.extent(opening)[0])
         return source.indent_at(source.extent(block.body[0])[0]).removeprefix(before)
+
+
+def _compact(node: cst.CSTNode) -> str:
+    return cst.text_of(node).code(node).replace(" ", "")
 
 
 class QuotedUnit(Unit):

@@ -57,5 +57,5 @@ class InheritedRoles:
 
     def _names_in(self, function: Function) -> frozenset[str]:
         if function not in self._names:
-            self._names[function] = frozenset(names_in_code(function.node))
+            self._names[function] = function.unit.told(names_in_code, function.node)
         return self._names[function]

@@ -81,7 +81,7 @@ def _is_named(function: Function) -> bool:
     """Whether its file names a function outside of itself, or has what takes any function by its name."""
     file = function.module.file
     others = (each for each in file.holding(function.name) if each != function.stretch)
-    return any(function.name in names_in_code(file.unit(each).tree) for each in others) or any(
+    return any(function.name in (unit := file.unit(each)).told(names_in_code, unit.tree) for each in others) or any(
         any(map(_takes_any, cst.within(file.unit(each).tree))) for word in _BY_NAME for each in file.holding(word)
     )
 

@@ -92,7 +92,7 @@ class Assignments(Keeping):
             return False
         function = frame.function.node
         if function not in self._asked_for:
-            self._asked_for[function] = asked_for(function)
+            self._asked_for[function] = frame.function.unit.told(asked_for, function)
         names = {target.target.value for target in node.targets if isinstance(target.target, cst.Name)}
         return not names.isdisjoint(self._asked_for[function])
 

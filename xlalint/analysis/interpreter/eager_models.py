@@ -150,15 +150,22 @@ def _puts_together(interpreter: Interpreter, frame: Frame, node: cst.BaseExpress
     if frame.function is None:
         return False
     around = [*frame.unit.around(node)]
-    for part in cst.within(frame.function.node.body):
-        match part:
-            case cst.Call(func=cst.Call(func=made)) if (
-                frame.unit.span(part) < frame.unit.span(node) and part not in around
-            ):
-                value = interpreter.evaluate(frame, made)
-                if isinstance(value, Api) and kind_of(value.name) == "layer":
-                    return True
+    for part, made in frame.unit.told(_called_as_made, frame.function.node.body):
+        if frame.unit.span(part) < frame.unit.span(node) and part not in around:
+            value = interpreter.evaluate(frame, made)
+            if isinstance(value, Api) and kind_of(value.name) == "layer":
+                return True
     return False
+
+
+def _called_as_made(body: cst.CSTNode) -> list[tuple[cst.Call, cst.BaseExpression]]:
+    """The calls in code of what a call makes, each with what is called for that."""
+    found = []
+    for part in cst.within(body):
+        match part:
+            case cst.Call(func=cst.Call(func=made)):
+                found.append((part, made))
+    return found
 
 
 def _is_made_here(frame: Frame, node: cst.BaseExpression) -> bool:

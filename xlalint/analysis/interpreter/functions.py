@@ -303,7 +303,7 @@ class Functions(Interpreter):
         if scope is None:
             return (value.function,)
         if node not in self._closed_over:
-            self._closed_over[node] = closed_over(node)
+            self._closed_over[node] = value.function.unit.told(closed_over, node)
         left = self._closed_over[node]
         if left is None:
             return (value.function, scope)

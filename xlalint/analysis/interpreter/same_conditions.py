@@ -36,7 +36,7 @@ def note_sides(
     frame: Frame, node: cst.BaseExpression, test: Value, holds: dict[str, Value] | None, fails: dict[str, Value] | None
 ) -> None:
     """Note what the sides of a condition have left, which meet now."""
-    if frame.env is None or holds is None or fails is None or not _is_plain(node):
+    if frame.env is None or holds is None or fails is None or not frame.unit.told(_is_plain, node):
         return
     condition, negated = _condition(node)
     written = frame.unit.compact(condition)
@@ -52,13 +52,15 @@ def note_sides(
         if (one := holds.get(name)) is not None and (other := fails.get(name)) is not None and one is not other
     }
     if left:
-        frame.sides[written] = Sides(_asked(frame, condition), _attributes(condition), test, negated, left)
+        frame.sides[written] = Sides(
+            _asked(frame, condition), frame.unit.told(_attributes, condition), test, negated, left
+        )
 
 
 def recall_sides(frame: Frame, node: cst.BaseExpression, test: Value, *, taken: bool) -> None:
     """On one side of a condition, have names be what the same side of the same condition left, unless they have been
     bound anew."""
-    if frame.env is None or not frame.sides or not _is_plain(node):
+    if frame.env is None or not frame.sides or not frame.unit.told(_is_plain, node):
         return
     condition, negated = _condition(node)
     sides = frame.sides.get(frame.unit.compact(condition))
