@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.incremental.project import EDITS, Edit, Written
-from xlalint.analysis.files.files import Session
+from xlalint.analysis.files.session import Session
 from xlalint.analysis.fixpoint import partitions as parts
 from xlalint.findings.findings import Report
 from xlalint.linter.analyse import Analysis

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.analysis.files.files import Session
+from xlalint.analysis.files.session import Session
 from xlalint.sources.reading import read_source
 from xlalint.sources.text import Source, UnreadableSource
 

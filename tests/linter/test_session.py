@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from xlalint.analysis.files.file import File
-from xlalint.analysis.files.files import Session, Stopped
+from xlalint.analysis.files.files import Stopped
+from xlalint.analysis.files.session import Session
 from xlalint.analysis.files.unit import Unit
 from xlalint.analysis.interpreter.functions import Functions
 from xlalint.findings.findings import Report

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.samples import HAZARD
-from xlalint.analysis.files.files import Session
+from xlalint.analysis.files.session import Session
 from xlalint.analysis.program.modules import ProjectModule
 from xlalint.linter import garbage
 from xlalint.linter.run import check

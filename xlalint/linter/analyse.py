@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from ..analysis.budget import Clock, Spent
 from ..analysis.files.dependencies import Reads, noted_in
-from ..analysis.files.files import Files, Session
+from ..analysis.files.files import Files
+from ..analysis.files.session import Session
 from ..analysis.fixpoint.exchange import Transcript, TranscriptMessages, Transcripts
 from ..analysis.fixpoint.partitions import (
     ROUNDS,
@@ -106,7 +107,7 @@ class Analysis:
         ranges = shares([(file.display, inputs.facts[file.display].size + 1) for file in checked])
         self._shares = [tuple(checked[position].path for position in share) for share in ranges]
         self._text = sum(inputs.facts[file.display].size for file in checked)
-        self._world = World(self._files, self._linted, self._digest)
+        self._world = World(self._files, self._linted, self._digest, session)
         self._keras_near = inputs.keras_near(settings)
         self._of_tensorflow_1 = inputs.of_tensorflow_1
         self._near = inputs.settings_near(settings)

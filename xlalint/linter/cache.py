@@ -24,7 +24,7 @@ from ..sources.text import UnreadableSource, digest_of, read_bytes
 from ..sources.versions import Version, is_settled, version_of
 
 if TYPE_CHECKING:
-    from ..analysis.files.files import Session
+    from ..analysis.files.session import Session
 
 _KEPT: Final = 32  # entries; the oldest go first
 _KEPT_PARTS: Final = 400

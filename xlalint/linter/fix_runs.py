@@ -33,7 +33,7 @@ from ..sources.write import UnwritableSource, replace_source
 from .run import Stdin, check, files_to_check, without_warnings
 
 if TYPE_CHECKING:
-    from ..analysis.files.files import Session
+    from ..analysis.files.session import Session
     from ..probe.proof import Proof
 
 _ROUNDS: Final = 50  # rewrites inside rewrites are made one level a round

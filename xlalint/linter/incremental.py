@@ -17,7 +17,8 @@ from typing import Final, TypeAlias
 import msgspec
 
 from ..analysis.files.dependencies import Reads
-from ..analysis.files.files import Files, Session
+from ..analysis.files.files import Files
+from ..analysis.files.session import Session
 from ..analysis.files.troubles import InternalTrouble, SyntaxTrouble
 from ..analysis.fixpoint.exchange import Transcript
 from ..analysis.fixpoint.partitions import Message, Messages, Round
@@ -28,7 +29,7 @@ from ..sources.outline import Stretch
 from ..sources.reading import Jax, Strategies
 from .cache import Cache, Memory, Texts
 from .gravest import Candidate
-from .modules_found import Group, ModulesFound, groups_of
+from .modules_found import Group, ModulesFound, groups_kept
 from .shifts import FileShift, Moved, MovedTooFarError
 
 _LEFT: Final = 2  # records of a partition that a process keeps: what is edited may become again what it was
@@ -161,6 +162,7 @@ class World:
     files: Files
     known: Collection[str]
     digest: Callable[[str], str | None]
+    session: Session | None = None
     _modules: ModulesFound = field(init=False)
     # By path, what each file is to the run: its name and root, whether it is checked, and whether it is known.
     _there: dict[str, tuple[str, str, bool, bool]] = field(default_factory=dict, init=False)
@@ -175,7 +177,7 @@ class World:
         record.strategies, record.clusters, record.jax = self.files.strategies, self.files.clusters, self.files.jax
         record.roots = self.files.roots_digest
         record.reads = [self._read(path, reads, path in own) for path in dict.fromkeys((*own, *reads.files))]
-        record.names = groups_of(reads.names)
+        record.names = groups_kept(reads.names, self.session)
         record.absent = {str(folder): sorted(absent) for folder, absent in reads.absent.items()}
         record.offered = {first: self.files.offering(first) for first in sorted(reads.offered)}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from ..analysis.files.files import Files
+from ..analysis.files.session import Session
 
 # What was found below a folder of the modules of one package: their last names, each with what marks it.
 Group: TypeAlias = tuple[str, str, str]
@@ -27,6 +28,15 @@ def groups_of(names: Mapping[tuple[str, str], Path | None]) -> list[Group]:
         package, _, last = name.rpartition(".")
         groups[folder, package].append(last if found is None else last + _mark(found))
     return [(folder, package, " ".join(sorted(marked))) for (folder, package), marked in groups.items()]
+
+
+def groups_kept(names: Mapping[tuple[str, str], Path | None], session: Session | None) -> list[Group]:
+    """The same; a session knows it where the last partition of which it was asked looked for just that."""
+    if session is None:
+        return groups_of(names)
+    if session.grouped is None or session.grouped[0] != names:
+        session.grouped = names, groups_of(names)
+    return session.grouped[1]
 
 
 class ModulesFound:

@@ -27,7 +27,7 @@ from .own_findings import about_comment, about_file
 
 if TYPE_CHECKING:
     from ..analysis.budget import Spent
-    from ..analysis.files.files import Session
+    from ..analysis.files.session import Session
     from .rule import Rule
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
-from ..analysis.files.files import Session
+from ..analysis.files.session import Session
 from ..cache.keys import tool_digest
 from ..cli import run
 from ..linter import garbage

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from ..analysis.files.files import Session
+from ..analysis.files.session import Session
 from ..findings.findings import Narrow, Report, unchanged
 from ..history.baseline import Baseline, BaselineError
 from ..history.marks import contents

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.analysis.files.files import Session
+from xlalint.analysis.files.session import Session
 from xlalint.analysis.program.project import Project
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from io import StringIO
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Final
 
 from ...sources.interface import addresses_in, functions_in, interface_of
@@ -52,7 +52,8 @@ def names_tensorflow(text: str) -> bool:
 
 class File:
     """A file: its outline, and the trees of the stretches that were asked for. `before`: an earlier version of it that
-    is not needed any more. `fills`: whether a method gives its object attributes, where somebody has looked."""
+    is not needed any more. `fills`: whether a method gives its object attributes, and `of_keras_2`: whether the file
+    imports what Keras 3 does not have, where somebody has looked."""
 
     def __init__(self, source: Source, before: File | None = None) -> None:
         self.source = source
@@ -61,7 +62,11 @@ class File:
         self.kept_lines = sum(stretch.last - stretch.first + 1 for stretch in self._statements)
         self._units: dict[Stretch, Unit] = {}
         self._concerned: dict[Stretch, bool] = {}
-        self.fills: dict[Stretch, bool] = {}
+        self._states: dict[Stretch, str | None] = {}
+        self.fills: dict[str, bool] = (
+            {} if before is None else {text: filled for text, filled in before.fills.items() if text in source.text}
+        )
+        self.of_keras_2: bool | None = None
         self._before: dict[str, list[Unit]] = {}
         for unit in before._all_units() if before is not None else ():
             if unit.text in source.text:
@@ -126,10 +131,11 @@ class File:
 
     def state_of(self, stretch: Stretch) -> str | None:
         """What a stretch says and which definition it is, as a digest; None where the file has no such stretch."""
-        address = self._addresses.get(stretch)
-        if address is None:
-            return None
-        return digest_of(f"{address}:{self.peek(stretch)}".encode("utf-8", "surrogatepass"))
+        if stretch not in self._states:
+            address = self._addresses.get(stretch)
+            said = f"{address}:{self.peek(stretch)}"
+            self._states[stretch] = None if address is None else digest_of(said.encode("utf-8", "surrogatepass"))
+        return self._states[stretch]
 
     def holding(self, word: str) -> list[Stretch]:
         """Those of its stretches that hold a word, a comment perhaps."""
@@ -237,6 +243,22 @@ class File:
             for bindings in self.outline.bindings.values()
             for binding in bindings
         )
+
+    @cached_property
+    def imports(self) -> tuple[ImportOutline, ...]:
+        """What it imports at its top, under tests as well."""
+        bindings = chain(self.outline.stars, *self.outline.bindings.values())
+        return tuple(binding for binding in bindings if isinstance(binding, ImportOutline))
+
+    @cached_property
+    def names_imported(self) -> frozenset[tuple[str, str | None, int]]:
+        """The same, wherever it stands."""
+        return frozenset((one.module, one.attribute, one.level) for one in self.imports)
+
+    @cached_property
+    def imports_under_tests(self) -> bool:
+        """Whether it imports anything under a test of what there is."""
+        return any(one.under for one in self.imports)
 
     @property
     def tells_keras(self) -> bool:

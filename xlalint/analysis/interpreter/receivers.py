@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
 from ..domain.values import Class, ClassValue, FunctionValue, Module
 from .eager_steps import asks_for_graph
@@ -49,10 +48,9 @@ def is_number_field(interpreter: Interpreter, frame: Frame, name: str) -> bool:
 def visible_classes(module: Module) -> list[Class]:
     """The classes that a file defines or imports by name."""
     found = dict.fromkeys(module.classes)
-    for bindings in module.outline.bindings.values():
-        for binding in bindings:
-            if isinstance(binding, ImportOutline) and binding.attribute is not None:
-                match module.imported(binding):
-                    case ClassValue(cls):
-                        found[cls] = None
+    for binding in module.file.imports:
+        if binding.attribute not in (None, "*"):
+            match module.imported(binding):
+                case ClassValue(cls):
+                    found[cls] = None
     return [*found]

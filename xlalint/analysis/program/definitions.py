@@ -86,10 +86,10 @@ class DefinedFunction:
         if self.stretch is None:
             return _may_fill(parsed_alone(self.text))
         note_stretch(self.module.path, self.stretch)
-        known = self.module.file.fills  # which the next run has, too, where nobody edits the file
-        if self.stretch not in known:
-            known[self.stretch] = _may_fill(self.module.file.parsed(self.stretch))
-        return known[self.stretch]
+        known, text = self.module.file.fills, self.text  # which the next run has, too, where nobody edits the method
+        if text not in known:
+            known[text] = _may_fill(self.module.file.parsed(self.stretch))
+        return known[text]
 
     @property
     def uses_tensorflow(self) -> bool:

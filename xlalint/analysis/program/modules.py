@@ -140,10 +140,15 @@ class ProjectModule:
         Keras what to run on."""
         return self.file.concerns_tensorflow(None) or self.file.may_be_fragment or self.file.tells_keras
 
-    @cached_property
+    @property
     def imports_keras_2(self) -> bool:
         """Whether the module imports what only Keras 2 runs with: its package, modules that ended with it, or a library
         that needs them. A name that another import may bind as well says nothing."""
+        if self.file.of_keras_2 is None:
+            self.file.of_keras_2 = self._imports_of_keras_2()
+        return self.file.of_keras_2
+
+    def _imports_of_keras_2(self) -> bool:
         return any(
             isinstance(binding, ImportOutline)
             and (is_of_keras_2(binding.module) or is_of_keras_2(f"{binding.module}.{binding.attribute}"))

@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -51,7 +50,9 @@ class Project:
         self.execute: Callable[[Module], None] = lambda module: None  # set by the interpreter
         self._by_path: dict[Path, ProjectModule | None] = {}
         self._further: list[Path] = []  # roots of files that are not checked
-        self._paths: dict[tuple[str, str, int], Path | None] = {}
+        self._roots: tuple[str, ...] = ()  # the same in text, which is hashed many times faster
+        self._known: dict[tuple[Module, str, int], ProjectModule | None] = {}
+        self._paths: dict[tuple[str, str, tuple[str, ...]], Path | None] = {}
         self._share = tuple(files.checked if share is None else share)
         self._written: dict[str, ProjectModule | None] = {}  # modules of Python's library
         self._imported: dict[Path, set[Path]] = {}  # where functions import
@@ -71,18 +72,21 @@ class Project:
         return list(self.read())
 
     def find(self, name: str, near: Module) -> ProjectModule | None:
-        """The project's module with the dotted `name`: beside the importing file, or under a known root."""
-        path = self._path_of(name, near)
-        if path is None:
-            return None
-        self._imported.setdefault(near.path, set()).add(path)
-        return self._module_at(path)
+        """The project's module with the dotted `name`: beside the importing file, or under a known root; asked for
+        once, as long as there are no further roots."""
+        asked = near, name, len(self._further)
+        if asked not in self._known:
+            path = self._path_of(name, near)
+            if path is not None:
+                self._imported.setdefault(near.path, set()).add(path)
+            self._known[asked] = None if path is None else self._module_at(path)
+        return self._known[asked]
 
     def _path_of(self, name: str, near: Module) -> Path | None:
-        """The file of that module; asked for once, as long as there are no further roots."""
-        asked = os.path.dirname(near.path), name, len(self._further)
+        """The file of that module, for whoever asks in its folder."""
+        asked = os.path.dirname(near.path), name, self._roots
         if asked not in self._paths:
-            self._paths[asked] = self._sought(name, near.path.parent)
+            self._paths[asked] = self.files.place(asked, lambda: self._sought(name, near.path.parent))
         return self._paths[asked]
 
     def _sought(self, name: str, beside: Path) -> Path | None:
@@ -107,7 +111,7 @@ class Project:
             if self.files.jax:
                 for shows, sign in imported(module):
                     self.show(module, shows, sign)
-                if asked := next((one.under[-1] for one in self._imports_in(module) if one.under), None):
+                if asked := next((one.under[-1] for one in module.file.imports if one.under), None):
                     self.show(module, Shows.ON_SEVERAL, Sign(0, f"an import under `{asked}`"))
             name, root = self.files.dotted_name(path)
             top, inside, _ = name.partition(".")
@@ -137,16 +141,13 @@ class Project:
 
     def _imports_of(self, module: ProjectModule) -> frozenset[Path]:
         """The files of the project that a module's imports name."""
-        version = module.source.digest, module.name, tuple(self._further)
+        version = module.file.names_imported, module.name, self._roots
         return self.files.imports(module.path, version, lambda: frozenset(self._paths_imported(module)))
 
     def _guarded(self, module: ProjectModule) -> dict[str, list[str]]:
         """The files that a module imports under tests of the backend alone, and the backends that pass one of them."""
         found: dict[str, set[Backend]] = {}
-        bindings = [*self._imports_in(module)]
-        if not any(binding.under for binding in bindings):
-            return {}
-        for binding in bindings:
+        for binding in module.file.imports if module.file.imports_under_tests else ():
             path = self._path_imported(module, binding)
             if path is not None:
                 left = left_by(binding.under, lambda name: _name_of(module.resolve_text(name)))
@@ -156,13 +157,8 @@ class Project:
     def _paths_imported(self, module: Module) -> Iterator[Path]:
         """The same, looked for anew: what this project has looked for already is not noted once more."""
         sought = cache(partial(self._sought, beside=module.path.parent))
-        paths = (self._path_imported(module, binding, sought) for binding in self._imports_in(module))
+        paths = (self._path_imported(module, binding, sought) for binding in module.file.imports)
         return (path for path in paths if path is not None)
-
-    @staticmethod
-    def _imports_in(module: Module) -> Iterator[ImportOutline]:
-        bindings = chain(module.outline.stars, *module.outline.bindings.values())
-        return (binding for binding in bindings if isinstance(binding, ImportOutline))
 
     def _path_imported(
         self, module: Module, binding: ImportOutline, find: Callable[[str], Path | None] | None = None
@@ -242,6 +238,7 @@ class Project:
         name, root = self.files.dotted_name(file.source.path)
         if root not in self.files.roots and root not in self._further:
             self._further.append(root)
+            self._roots = tuple(map(str, self._further))
         return ProjectModule(self, file, name)
 
     def resolve_import(self, module: Module, binding: ImportOutline) -> Value:
