@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 
 from xlalint.analysis.domain.kinds import as_tensor, leaves, options
-from xlalint.analysis.domain.values import Api, ApiObject, Array, Dependence, Static, Tensor, Value
+from xlalint.analysis.domain.values import UNSET, Api, ApiObject, Array, Dependence, Static, Tensor, Value
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import ApiCall
 from xlalint.analysis.library.api import kind_of
@@ -130,9 +131,8 @@ def _fits(case: Case, arguments: Mapping[str, Value]) -> bool | None:
 def _is_written(value: Value | None, written: str) -> bool | None:
     if value is None:
         return False  # left out: the default, which the plain call has
-    try:
-        constant = ast.literal_eval(written)
-    except (SyntaxError, ValueError):
+    constant = _literal(written)
+    if constant is UNSET:
         if written.startswith(("tf.", "keras.")):
             return any(option == Api(written) for option in options(value))
         if VALUES.match(written):
@@ -147,6 +147,15 @@ def _is_written(value: Value | None, written: str) -> bool | None:
             return None
         case _:
             return False
+
+
+@cache
+def _literal(written: str) -> object:
+    """What a text is as a literal; UNSET where it is none."""
+    try:
+        return ast.literal_eval(written)
+    except (SyntaxError, ValueError):
+        return UNSET
 
 
 def help_for(fact: ApiFact, case: Case) -> str | None:

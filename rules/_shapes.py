@@ -28,9 +28,8 @@ def data_in(
         case Sequence(items=items, element=element), _:
             for item in (*(items or ()), *((element,) if element is not None else ())):
                 yield from data_in(item, node, at_least)
-        case _ if not _counts_by_python(value):
-            if tensor := as_tensor(value, at_least):
-                yield tensor, node
+        case _ if (tensor := as_tensor(value, at_least)) is not None and not _counts_by_python(value):
+            yield tensor, node
 
 
 def _counts_by_python(value: Value) -> bool:

@@ -15,7 +15,10 @@ from ..interpreter.setup_events import TakeGradients
 from ..record import Record
 from .call_paths import reached_from, with_callers
 
-_ENDS: Final = (cst.FunctionDef, cst.Lambda, cst.ClassDef)
+_ENDS: Final[frozenset[type[object]]] = frozenset((cst.FunctionDef, cst.Lambda, cst.ClassDef))
+_LOOPS: Final[frozenset[type[object]]] = frozenset(
+    (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+)
 
 
 class TrainingLoops(Record, eq=False):
@@ -66,9 +69,9 @@ def _steps_itself(summary: Summary) -> bool:
 def is_in_loop(place: Location) -> bool:
     """Whether a loop, or a comprehension, is around a place in its function."""
     for around in place.unit.around(place.node):
-        if isinstance(around, _ENDS):
+        if type(around) in _ENDS:
             return False
-        if isinstance(around, cst.For | cst.While | cst.BaseComp):
+        if type(around) in _LOOPS:
             return True
     return False
 

@@ -85,6 +85,8 @@ class Attributes(Interpreter):
         """The value of `owner.name`, read at `node`."""
         if self.strategies:
             report_parted_owner(self, frame, owner, node, name)
+        if type(owner) is Tensor:  # most objects
+            return self._library_attribute(frame, owner, name, node)
         match owner:
             case Api(values) if values in flags.VALUES and name in self.flags:
                 defined = self.flags[name]
@@ -158,13 +160,16 @@ class Attributes(Interpreter):
                 home = (frame, node) if name in self.models.containers and isinstance(node, cst.Attribute) else None
                 return TensorMethod(owner, name, home) if known is None else known
             case _:
-                if self.project.files.jax:
-                    report_attribute(self, frame, owner, name, node)
-                known = api.attribute(owner, name)
-                if known is not None:
-                    known = with_dimensions(frame, owner, known) if name == "shape" else known
-                    return made_by_tensorflow(owner.api, known) if isinstance(owner, ApiObject) else known
-                return STATIC if isinstance(owner, Static) else UNKNOWN
+                return self._library_attribute(frame, owner, name, node)
+
+    def _library_attribute(self, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> Value:
+        if self.project.files.jax:
+            report_attribute(self, frame, owner, name, node)
+        known = api.attribute(owner, name)
+        if known is not None:
+            known = with_dimensions(frame, owner, known) if name == "shape" else known
+            return made_by_tensorflow(owner.api, known) if isinstance(owner, ApiObject) else known
+        return STATIC if isinstance(owner, Static) else UNKNOWN
 
     def _instance_attribute(self, frame: Frame, owner: Instance, name: str, node: cst.BaseExpression) -> Value:
         if owner.cls.view_of is None and name in owner.attributes:

@@ -141,9 +141,9 @@ def report_in_step(interpreter: Interpreter, frame: Frame, node: cst.Call, /, *,
     """Say that a library function is called: what takes the gradient of a step that runs line by line, as a target
     would compile it with the step."""
     around = frame.context
-    judged = interpreter.options.target is not None and not around.pipeline and not frame.module.is_test
-    of_step = api.startswith(f"{_TAPE}.") or _is_sized_by_input(frame, api, content["arguments"])
-    if judged and around.kind is ContextKind.HOST and of_step:
+    on_host = around.kind is ContextKind.HOST and not around.pipeline
+    judged = on_host and interpreter.options.target is not None and not frame.module.is_test
+    if judged and (api.startswith(f"{_TAPE}.") or _is_sized_by_input(frame, api, content["arguments"])):
         frame.context = _of_line_by_line(frame)
     interpreter.emit(frame, ApiCall, node, api=api, **content)
     frame.context = around

@@ -17,6 +17,7 @@ from ..domain.values import (
     Dependence,
     Dict,
     FunctionValue,
+    OneOf,
     Sequence,
     Static,
     Structure,
@@ -64,7 +65,8 @@ class Expressions(Interpreter):
         """What comes from outside of the function."""
         if type(value) is Tensor and value.int32 is not None and frame.context.kind is ContextKind.XLA:
             self.emit(frame, ReadInt32, node, created=value.int32)
-        if frame.context.becomes_graph:
+        may_change = type(value) is OneOf or (type(value) is Static and bool(value.varies))
+        if may_change and frame.context.becomes_graph:
             report_changed(self, frame, node, value)
         return value
 

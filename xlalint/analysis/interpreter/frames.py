@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntFlag, StrEnum
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct, field
@@ -124,7 +125,7 @@ class Arguments(Struct, eq=False):
         """Values and their syntax by parameter; surplus positional ones as "*0", "*1", ..."""
         names = parameters or ()
         if len(self.positional) > len(names):
-            names = (*names, *(f"*{position}" for position in range(len(self.positional) - len(names))))
+            names = (*names, *_surplus(len(self.positional) - len(names)))
         bound = dict(zip(names, self.positional, strict=False)) | self.keywords
         nodes = dict(zip(names, self.nodes, strict=False)) | self.keyword_nodes
         if self.rest is not None:
@@ -138,6 +139,11 @@ class Arguments(Struct, eq=False):
             for given in (self.keywords, self.keyword_nodes)
         )
         return replace(self, keywords=keywords, keyword_nodes=nodes)
+
+
+@cache
+def _surplus(number: int) -> tuple[str, ...]:
+    return tuple(f"*{position}" for position in range(number))
 
 
 class Use(IntFlag):

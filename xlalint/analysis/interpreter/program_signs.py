@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.values import ApiObject, Instance, Static, Tensor, Value
 from ..library.call_kinds import KERAS_INPUTS, MULTIPLIES
-from ..library.keras_2 import ended_with_keras_2
+from ..library.keras_2 import ended_with_keras_2, may_end_with_keras_2
 from ..library.keras_classes import kind_of
-from ..library.strategies import is_strategy, places_softly, runs_eagerly, shows_xla, turns_clustering_on
+from ..library.strategies import SWITCHES, is_strategy, places_softly, runs_eagerly, shows_xla, turns_clustering_on
 from ..program.signs import Shows
 from .contexts import ContextKind
 from .eager_steps import has_run_compiled
@@ -25,7 +26,7 @@ def show_signs(
 ) -> None:
     """Note what a call of `name` shows, by its canonical name and arguments, that it makes a model of others,
     and that it multiplies with weights: a function that does is a model."""
-    for shows in _shown(interpreter, frame, name, bound):
+    for shows in _shown(interpreter, frame, name, bound) if _may_show(name) else ():
         interpreter.show(frame, shows, node, f"`{name}`")
     if name == "keras.Model" and bound:
         interpreter.note_done(frame, Act.BUILD, node)
@@ -46,6 +47,20 @@ def _is_layer(owner: ApiObject | Instance) -> bool:
     if isinstance(owner, ApiObject):
         return kind_of(owner.api) in ("layer", "model")
     return owner.cls.is_keras("layer") or owner.cls.is_keras("model")
+
+
+@cache
+def _may_show(name: str) -> bool:
+    """Whether a call of this name shows anything, with whatever arguments; most do not."""
+    return (
+        shows_xla(name)
+        or name in SWITCHES
+        or name.startswith(_GRADIENTS)
+        or name.endswith(".minimize")
+        or may_end_with_keras_2(name)
+        or is_strategy(ApiObject(name))
+        or name in KERAS_INPUTS
+    )
 
 
 def _shown(interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value]) -> Iterator[Shows]:

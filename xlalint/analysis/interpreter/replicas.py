@@ -83,7 +83,12 @@ def report_parted_arguments(
     interpreter: Interpreter, frame: Frame, name: str, arguments: Iterable[Value], node: cst.CSTNode
 ) -> None:
     """Say the same of what a function of a library is passed, also in a list, or a method or a call of its objects."""
-    if name.startswith(_OF_TENSORS) and not name.startswith(_TAKING) and not name.endswith(_CONVERTING):
+    if (
+        interpreter.strategies
+        and name.startswith(_OF_TENSORS)
+        and not name.startswith(_TAKING)
+        and not name.endswith(_CONVERTING)
+    ):
         for value in arguments:
             held = value.items or () if isinstance(value, Sequence) else ()
             report_parted(interpreter, frame, (value, *held), node)

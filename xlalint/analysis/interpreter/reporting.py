@@ -30,6 +30,7 @@ from .setup_events import Setup, SetupCall
 
 # What can be said of a call of Python's library without a look at its source.
 _OF_LIBRARIES: Final = (HostRead, IterateOver, TruthOf)
+_OF_READING: Final = (HostRead, BranchOn, LoopWhile, AssertOn, TruthOf, IterateOver)
 # The libraries whose calls rules judge, and Python's own.
 _SEEN: Final = frozenset(("tf", "tnp", "keras", "tf_keras", "np", "scipy", *sys.stdlib_module_names, *dir(builtins)))
 # What reads no value of a tensor, or makes no number of it.
@@ -54,8 +55,9 @@ class Reporting(Interpreter):
             report_parted_read(self, frame, content["reader"], content["value"], node)
         elif kind is IterateOver:
             report_parted_owner(self, frame, content["iterable"], node)
-        for value, reader in _read(kind, content):
-            self.note_done(frame, Act.READ, node, reader, value)
+        if issubclass(kind, _OF_READING):
+            for value, reader in _read(kind, content):
+                self.note_done(frame, Act.READ, node, reader, value)
         if issubclass(kind, Setup):
             self.set_up = True
         elif frame.context.kind is ContextKind.HOST and not self.options.include_host:

@@ -61,6 +61,12 @@ def ended_with_keras_2(name: str, arguments: Mapping[str, Value]) -> bool:
     return ended or _ends_otherwise(arguments.get("filepath", arguments.get("*0")), _endings(name, arguments))
 
 
+@cache
+def may_end_with_keras_2(name: str) -> bool:
+    """Whether there are arguments with which a call of this name fails so."""
+    return _ended(name) is not False or name == _CHECKPOINT or name in _FILES
+
+
 def _endings(name: str, arguments: Mapping[str, Value]) -> tuple[str, ...]:
     """The endings that Keras 3 takes for the file that a call names; none where it names no file."""
     if name == _CHECKPOINT:

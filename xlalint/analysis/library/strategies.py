@@ -173,13 +173,18 @@ def shows_xla(name: str) -> bool:
 
 
 _EAGER_SWITCHES: Final = frozenset(("tf.config.run_functions_eagerly", "tf.config.experimental_run_functions_eagerly"))
+_TRAINER: Final = "transformers.TFTrainingArguments"
+_SET_JIT: Final = "tf.config.optimizer.set_jit"
+_PLACES: Final = "tf.config.set_soft_device_placement"
+SWITCHES: Final = frozenset((*_EAGER_SWITCHES, _TRAINER, _SET_JIT, _PLACES))
+"""What a program calls to say how TensorFlow runs it."""
 
 
 def turns_clustering_on(name: str, arguments: Mapping[str, Value]) -> bool:
     """Whether a call has TensorFlow compile the parts of its graphs that XLA takes."""
-    if name == "transformers.TFTrainingArguments":  # whose trainer calls the function below
+    if name == _TRAINER:  # whose trainer calls the function below
         return arguments.get("xla") == Static(True)
-    return name == "tf.config.optimizer.set_jit" and arguments.get("enabled") in (
+    return name == _SET_JIT and arguments.get("enabled") in (
         Static(True),
         Static("autoclustering"),
     )
@@ -197,7 +202,7 @@ def told_eagerly(name: str, arguments: Mapping[str, Value]) -> Value | None:
 
 def places_softly(name: str, arguments: Mapping[str, Value]) -> bool:
     """Whether a call puts the operations on the host that a TPU has no kernel for, or may do so."""
-    return name == "tf.config.set_soft_device_placement" and Static(False) not in arguments.values()
+    return name == _PLACES and Static(False) not in arguments.values()
 
 
 def sets_clustering(variable: Value | None, value: Value | None) -> bool:
