@@ -115,6 +115,15 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Typed:
+    """A statement stands above a line, as far to the right as that; whatever was typed there before does so no more."""
+
+    file: str
+    at: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Behind:
     """A comment stands behind a line; whatever was put behind it before does so no more."""
 
@@ -131,7 +140,7 @@ class Document:
     text: str
 
 
-Edit: TypeAlias = Choice | Turn | Line | Behind | Document
+Edit: TypeAlias = Choice | Turn | Line | Typed | Behind | Document
 _CHOICES: Final = [
     Choice(file, number, alternative)
     for file, pieces in PIECES.items()
@@ -142,6 +151,21 @@ _CHOICES: Final = [
 _FILES: Final = st.sampled_from(sorted(PIECES))
 _ABOVE: Final = ["", "# moved\n", "\n", "    # positive, norm\n", "# xlalint: ignore-file\n", "(\n"]
 _BESIDE: Final = ["", "# of old", "# halve(x)", "# noqa: XLA201", "# from .ops import norm", "# x[1] = 2"]
+STATEMENTS: Final = [
+    "",
+    "typed = 1",
+    "x = tf.shape(x)[0]",
+    "x = positive(x)",
+    "SIZE = tf.random.normal([])",
+    "self.count = self.count + 1",
+    "print(x.numpy())",
+    "import os",
+    "from .ops import norm",
+    "return tf.boolean_mask(x, x > 0)",
+    "if tf.reduce_any(x > 0): x = x + 1",
+    "for i in tf.range(3): x += 1.0",
+    "positive = lambda x: tf.unique(x)",
+]
 _DOCUMENTS: Final = ["", "Moves nothing.", "Calls `positive`.\n\n    # twice\n    "]
 _TRIVIA: Final = st.one_of(
     st.builds(Line, _FILES, st.integers(0, 8), st.sampled_from(_ABOVE)),
@@ -152,9 +176,15 @@ EDITS: Final = st.one_of(
     st.sampled_from(_CHOICES),
     st.sampled_from(_CHOICES),
     st.builds(Turn, _FILES),
+    st.builds(Typed, _FILES, st.integers(0, 12), st.sampled_from(STATEMENTS)),
     _TRIVIA,
     _TRIVIA,
 )
+
+
+def above(line: str, statement: str) -> str:
+    """A statement as it is typed above a line."""
+    return f"{line[: len(line) - len(line.lstrip(' '))]}{statement}\n"
 
 
 class Written:
@@ -165,6 +195,7 @@ class Written:
         self._chosen = {(file, number): 0 for file, pieces in PIECES.items() for number in range(len(pieces))}
         self._absent = set(ABSENT)
         self._lines: dict[str, dict[int, str]] = {file: {} for file in PIECES}
+        self._typed: dict[str, dict[int, str]] = {file: {} for file in PIECES}
         self._behind: dict[str, dict[int, str]] = {file: {} for file in PIECES}
         self._documents = dict.fromkeys(PIECES, "")
         for file in PIECES:
@@ -180,6 +211,8 @@ class Written:
                 self._absent ^= {file}
             case Line(file, at, text):
                 self._lines[file][at] = text
+            case Typed(file, at, text):
+                self._typed[file][at] = text
             case Behind(file, at, text):
                 self._behind[file][at] = text
             case Document(file, text):
@@ -198,6 +231,9 @@ class Written:
         for at, comment in self._behind[file].items():
             if comment and at < len(lines) and lines[at].strip():
                 lines[at] = f"{lines[at][:-1]}  {comment}\n"
+        for at, statement in sorted(self._typed[file].items(), reverse=True):
+            if statement and at < len(lines):
+                lines.insert(at, above(lines[at], statement))
         for at, line in sorted(self._lines[file].items(), reverse=True):
             lines.insert(at, line)
         path.write_text("".join(lines), encoding="utf-8")
