@@ -126,10 +126,8 @@ _KEEPING: Final = frozenset(("same", "all", "+1"))
 def variations_of(value: Value | None, depth: int = 0) -> tuple[Variation, ...]:
     """Every variation inside a value."""
     match value:
-        case Tensor(varies=varies) | Structure(varies=varies) | Array(varies=varies) | Static(varies=varies):
-            return varies
-        case Unknown(varies=varies):
-            return varies
+        case Static() | Tensor() | Unknown() | Structure() | Array():
+            return value.varies
         case ApiObject(payload=payload) if payload is not None:
             return variations_of(payload, depth + 1)
         case Sequence() | Dict() | OneOf() if depth < _DEEPEST:

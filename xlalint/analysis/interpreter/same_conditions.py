@@ -48,8 +48,8 @@ def note_sides(
             frame.env[name] = both  # as it was before it was told apart
     left = {
         name: (value, one, other)
-        for name, value in frame.env.items()
-        if (one := holds.get(name)) is not None and (other := fails.get(name)) is not None and one is not other
+        for name, one in holds.items()  # most names are what they were on either side
+        if one is not (other := fails.get(name)) and other is not None and (value := frame.env.get(name)) is not None
     }
     if left:
         frame.sides[written] = Sides(
