@@ -161,7 +161,7 @@ class Unit:
 
     def code(self, node: cst.CSTNode) -> str:
         """A node as it is written, with its parentheses."""
-        return cst.text_of(node).code(node)
+        return self.told(_code, node)
 
     def compact(self, node: cst.CSTNode) -> str:
         """A node as it is written, without spaces: the same for two places that read the same."""
@@ -244,8 +244,12 @@ class Unit:
         return source.indent_at(source.extent(block.body[0])[0]).removeprefix(before)
 
 
+def _code(node: cst.CSTNode) -> str:
+    return cst.text_of(node).code(node)
+
+
 def _compact(node: cst.CSTNode) -> str:
-    return cst.text_of(node).code(node).replace(" ", "")
+    return _code(node).replace(" ", "")
 
 
 class QuotedUnit(Unit):

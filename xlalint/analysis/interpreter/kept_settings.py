@@ -9,7 +9,7 @@ from ...syntax import nodes as cst
 from ..domain.kinds import options
 from ..domain.values import ApiObject, Instance, ModuleValue, Unknown, Value
 from ..library.api import kind_of
-from ..library.kept_numbers import is_kept
+from ..library.kept_numbers import KEPT, is_kept
 from .changed_outside import is_set_anew
 from .contexts import NOT_TRACED
 from .frames import Act, Frame
@@ -30,9 +30,10 @@ def note_setting(
     name = target.attr.value
     if name == _TRAINABLE:
         _note_trainable(interpreter, frame, target, held)
-    elif is_set_anew(frame, statement, target, value):
+    elif name in KEPT:
         keras = interpreter.keras_version(frame.module)
-        if any(is_kept(one, name, keras) for one in options(held)):
+        kept = any(is_kept(one, name, keras) for one in options(held))
+        if kept and is_set_anew(frame, statement, target, value):
             interpreter.note_done(frame, Act.SET, target)
 
 

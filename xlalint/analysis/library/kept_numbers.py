@@ -14,6 +14,8 @@ _KEPT: Final = {
     | {"clipnorm", "clipvalue", "global_clipnorm", "loss_scale_factor", "momentum", "nesterov"},
     "layer": frozenset(("epsilon", "max_value", "momentum", "negative_slope", "offset", "rate", "scale", "stddev")),
 }
+KEPT: Final = frozenset().union(*_KEPT.values())
+"""The names of all of them."""
 # Of the older optimizers of Keras 2, which those of TensorFlow before 2.11 are, these are variables.
 _OLD_VARIABLES: Final = frozenset(("beta_1", "beta_2", "decay", "momentum", "rho"))
 
