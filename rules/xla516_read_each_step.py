@@ -5,7 +5,8 @@ Reports a loop on the host that trains, by a `tf.GradientTape`, a compiled step 
 a compiled function for each of its elements, if each of its iterations reads values: `loss.numpy()`, `float(loss)`,
 `"%.2f" % loss`, f-strings, `print(loss)`, `if loss > best`, `np.mean(loss)`, `array[i] = loss`,
 `int(checkpoint.step)`, `logging.info("%s", loss)`, `bar.set_postfix(loss=loss)` of tqdm, `tf.print`,
-`tf.summary.scalar("loss", loss, step=n)`, `plt.plot(t)`, and what Keras returns: `train_on_batch`, `predict`.
+`tf.summary.scalar("loss", loss, step=n)`, `plt.plot(t)`, and what Keras returns: `train_on_batch`, `predict`. So
+does text of an object whose `__str__` reads them, such as a meter.
 There is one finding for a loop; notes name the places. Only programs for TPUs are meant.
 A callback of Keras that does so at each batch (`on_train_batch_end`) is reported, too.
 

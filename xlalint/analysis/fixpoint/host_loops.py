@@ -307,7 +307,8 @@ def _is_of_host(read: Reached, loop: cst.CSTNode, steps: Collection[cst.CSTNode]
     node, inner = read.done.location.node, read.around[read.loop - 1].node
     made = read.done.held or read.done.reader.lstrip(".") in RETURNS_TO_HOST
     made = made or (read.done.reader == ROWS and isinstance(node, cst.Call))
-    return not (made or (inner is not loop and is_of_result(inner, loop, steps))) and is_of_element(node, inner)
+    made = made or node in steps or (inner is not loop and is_of_result(inner, loop, steps))
+    return not made and is_of_element(node, inner)
 
 
 def _loops_within(key: tuple[Around, ...], reached: Sequence[Reached]) -> Iterator[cst.CSTNode]:

@@ -35,8 +35,8 @@ from ..library import api, flags
 from ..library.class_checks import is_enum
 from ..library.constants import CONSTANTS
 from ..library.strategies import making_of
-from ..library.text import LISTING
 from ..library.text import METHODS as TEXT_METHODS
+from ..library.text import OF_UNKNOWN as OF_UNKNOWN_TEXT
 from ..record import replace
 from .asked_backends import made_by_tensorflow, report_attribute
 from .captured import captured, kept
@@ -151,7 +151,7 @@ class Attributes(Interpreter):
                 return owner  # of a column of paths
             case Static(local=True) if f".{name}" in self.models.methods:
                 return TensorMethod(owner, name)
-            case Static() if name in LISTING and not owner.known:
+            case Static() if name in OF_UNKNOWN_TEXT and not owner.known:
                 return TensorMethod(owner, name)
             case Sequence() | Dict():
                 if self.project.files.jax:

@@ -62,7 +62,7 @@ from ..library.strategies import (
     strictest,
     with_creation,
 )
-from ..library.text import LISTING, call_text
+from ..library.text import OF_UNKNOWN, call_text
 from ..library.tokenizers import MODEL
 from ..program.parameter_uses import takes_text
 from ..program.python_library import may_be_written
@@ -261,7 +261,7 @@ class Calls(Interpreter):
     ) -> Value:
         if isinstance(owner, OneOf):
             return join_all(*(self._call_method(frame, option, name, arguments, node) for option in owner.options))
-        if isinstance(owner, Static) and (isinstance(owner.constant, str) or name in LISTING):
+        if isinstance(owner, Static) and (isinstance(owner.constant, str) or name in OF_UNKNOWN):
             given = (*arguments.positional, *arguments.keywords.values())
             report_filled_in(self, frame, owner, name, arguments, node)
             known = name == "format" or all(isinstance(it, Static) for it in given)

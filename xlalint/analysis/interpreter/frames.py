@@ -107,6 +107,11 @@ class Arguments(Struct, eq=False):
             return self.keywords[keyword]
         return self.positional[position] if position < len(self.positional) else None
 
+    def all_values(self) -> tuple[Value, ...]:
+        """All that is passed, of what is unpacked what it holds."""
+        unpacked = (value for value in (self.rest, self.rest_keywords) if value is not None)
+        return (*self.positional, *self.trailing, *self.keywords.values(), *unpacked)
+
     def node_at(self, position: int, call: _Node) -> _Node | cst.BaseExpression:
         """The expression of a positional argument, or the call where there is none."""
         return self.nodes[position] if position < len(self.nodes) else call

@@ -9,7 +9,7 @@ from string import Formatter
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import as_tensor, is_told, of_the_trace
+from ..domain.kinds import as_tensor, is_told, of_the_trace, options
 from ..domain.values import Array, Dependence, Dict, Origin, Sequence, Slice, Static, Structure, Tensor, Value
 from ..library.optimizers import OPTIMIZES
 from .contexts import ContextKind
@@ -89,8 +89,18 @@ def note_read(
     interpreter: Interpreter, frame: Frame, values: Iterable[Value], node: cst.CSTNode, reader: str = ""
 ) -> None:
     """Remember that code on the host reads what it is passed, where there is a tensor among it."""
+    values = tuple(values)
+    if reader == "text":
+        _show_objects(interpreter, frame, values, node)
     if (tensor := _first_tensor(values)) is not None:
         interpreter.note_done(frame, Act.READ, node, reader, tensor)
+
+
+def _show_objects(interpreter: Interpreter, frame: Frame, values: Ordered[Value], node: cst.CSTNode) -> None:
+    """Have the objects say how they look, of which text is made: a meter reads its mean for that."""
+    for shown in (option for value in values for part in _given(value) for option in options(part)):
+        if interpreter.special(frame, shown, "__str__", (), node) is None:
+            interpreter.special(frame, shown, "__repr__", (), node)
 
 
 def numbers_in_format(form: str, given: Value) -> Iterator[Value]:
@@ -125,9 +135,14 @@ def report_filled_in(
     """Say what `form.format(..)` reads; other methods of text take no tensors."""
     if method != "format":
         return
-    given = (*arguments.positional, *arguments.keywords.values())
     text = form.constant if isinstance(form, Static) and isinstance(form.constant, str) else ""
-    report_text(interpreter, frame, given, node, numbers_in_text(text, arguments.positional, arguments.keywords))
+    report_text(
+        interpreter,
+        frame,
+        arguments.all_values(),
+        node,
+        numbers_in_text(text, arguments.positional, arguments.keywords),
+    )
 
 
 def report_elsewhere(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> None:

@@ -15,14 +15,15 @@ METHODS: Final = frozenset(
         *("format", "startswith", "endswith", "isdigit", "isalpha", "isidentifier", "find", "index", "count"),
     )
 )
-LISTING: Final = frozenset(("split", "rsplit", "splitlines", "readlines"))  # .. and of unknown text, or of a file
+# .. and of unknown text, or of a file.
+OF_UNKNOWN: Final = frozenset(("format", "split", "rsplit", "splitlines", "readlines"))
 _LONGEST: Final = 400
 
 
 def call_text(text: object, method: str, arguments: Ordered[Value]) -> Value:
     """`text.method(..)`; STATIC where an argument is not known."""
     if not isinstance(text, str):
-        return Sequence("list", None, STATIC)
+        return STATIC if method == "format" else Sequence("list", None, STATIC)
     if method == "format":  # no value, but perhaps a path: names of layers are made so
         return filled_in(text, arguments)
     known: list[Any] = [value.constant for value in arguments if isinstance(value, Static) and value.known]

@@ -13,7 +13,7 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 
 def _text(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`print(x)`, which shows the symbolic tensor during tracing."""
-    report_text(interpreter, frame, arguments.positional, node)
+    report_text(interpreter, frame, arguments.all_values(), node)
     return STATIC
 
 
@@ -38,7 +38,7 @@ def _taken(
 
 def _logged(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
     """`logging.info("%s", x)`."""
-    note_read(interpreter, frame, arguments.positional, node, "text")
+    note_read(interpreter, frame, arguments.all_values(), node, "text")
 
 
 def _logged_by(
@@ -52,7 +52,7 @@ def _beside_bar(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> None:
     """`bar.set_postfix(loss=x)` of tqdm, which makes text of all that is no Python number."""
-    note_read(interpreter, frame, (*arguments.positional, *arguments.keywords.values()), node, "text")
+    note_read(interpreter, frame, arguments.all_values(), node, "text")
 
 
 def _tracked(place: int, name: str) -> FunctionModel:
