@@ -2,10 +2,10 @@
 
 ## What it does
 Reports a loop on the host that trains nothing, and in each iteration calls a model in eager code, or a layer that it
-holds, or a method of it that calls its layers, or a function that multiplies with weights, or `model.predict` for what
-the loop goes through; or one that predicts for each element and trains on that, as agents do that replay what they
-remember. There is one finding for a loop with the loops in it, and one for all loops that run the same calls; notes
-name the calls, the other loops, and what is read of the results there.
+holds, or a method of it that calls its layers, or a function that multiplies with weights, or does so itself and reads
+results, or calls `model.predict` for what the loop goes through; or one that predicts for each element and trains on
+that, as agents do that replay what they remember. There is one finding for a loop with the loops in it, and one for all
+loops that run the same calls; notes name the calls, the other loops, and what is read of the results there.
 Of a loop around compiled steps, reports the model that it calls beside them each time, as a generator for its fakes.
 Only programs for TPUs are meant.
 
@@ -465,6 +465,7 @@ for x in data:
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case LoopOfCalls(calls=calls, reads=reads, predicts=predicts):
+                done = "multiplies with weights" if event.by_hand else "calls a model"
                 if event.trains:
                     what = (
                         "each iteration has Keras predict and fit: a call builds a pipeline, and waits for its results"
@@ -477,7 +478,7 @@ for x in data:
                     what = "each iteration has Keras predict again: a call builds a pipeline, and waits for its results"
                     help = "predict once, for a dataset of all inputs in batches"
                 else:
-                    what = "each iteration calls a model line by line: XLA compiles nothing of it"
+                    what = f"each iteration {done} line by line: XLA compiles nothing of it"
                     help = "put the call into a function with `@tf.function`, or use `model.predict` for all in batches"
                 if event.unknown and predicts:
                     what = "each iteration has a model predict again, it seems: Keras builds a pipeline for each call"

@@ -37,10 +37,13 @@ def decides_next(
 
 
 def is_of_iteration(call: cst.CSTNode, loop: cst.CSTNode) -> bool:
-    """Whether a call in a loop has another argument in each iteration, and is of the same function or object."""
+    """Whether a call in a loop has another argument in each iteration, and is of the same function or object, or an
+    operator another side."""
+    changed = _changed_in(loop)
+    if isinstance(call, cst.BinaryOperation):
+        return not changed.isdisjoint(_names(call))
     if not isinstance(call, cst.Call):
         return False
-    changed = _changed_in(loop)
     made = any(isinstance(node, cst.Call) for node in cst.within(call.func))
     given = {name for argument in call.args for name in _names(argument.value)}
     return not made and _bound_in(loop).isdisjoint(_names(call.func)) and not changed.isdisjoint(given)

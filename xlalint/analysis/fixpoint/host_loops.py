@@ -26,6 +26,7 @@ from ..interpreter.setup_events import (
 )
 from ..library.call_kinds import RETURNS_TO_HOST
 from ..library.optimizers import OPTIMIZES
+from ..record import replace
 from .call_paths import reached_from, with_callers
 from .feedback import (
     decides_next,
@@ -212,11 +213,12 @@ def _event(
     loop = key[-1].node
     steps = [each for each in direct if each.done.act is Act.STEP]
     trained = bool(steps)
+    fetches = any(each.done.act is Act.READ and not is_of_element(each.done.location.node, loop) for each in direct)
     asked = [
         each
         for each in direct
         if each.done.act in _CALLS
-        and not _is_operation(each)
+        and (fetches or not _is_operation(each))
         and is_of_iteration(each.at.node, loop)
         and not (_is_part_of_model(summary, each.at) or _is_given_to_layer(each.at.unit, loop))
         and not (each.at != each.done.location and each.by is not None and is_chosen(each.done.location.node, each.by))
@@ -285,13 +287,13 @@ def _event(
     unknown = all(each.done.reader == UNKNOWN_MODEL for each in calls)
     asks = (needed, isinstance(loop, cst.While), unsure, unknown)
     chance = all(any(one.by_chance for one in _conditions(each, key) - always) for each in calls)
-    return LoopOfCalls(
-        location, summary.context, trail, False, 0, of_calls, places, predicts, trains, *asks, by_chance=chance
-    )
+    called_so = LoopOfCalls(location, summary.context, trail, False, 0, of_calls, places, predicts, trains, *asks)
+    return replace(called_so, by_chance=chance, by_hand=all(map(_is_operation, calls)))
 
 
 def _is_operation(act: Reached) -> bool:
-    """Whether the loop multiplies with weights itself, as those of recurrent layers do: it calls no function for it."""
+    """Whether the loop multiplies with weights itself: it calls no function for it. Those of recurrent layers do, but
+    read nothing."""
     return act.done.reader == WEIGHTS and act.done.location == act.at
 
 

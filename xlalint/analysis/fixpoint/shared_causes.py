@@ -48,5 +48,6 @@ def _together(event: LoopOfCalls, inner: Iterable[LoopOfCalls]) -> LoopOfCalls:
             unsure=event.unsure and one.unsure,
             unknown=event.unknown and one.unknown,
             by_chance=event.by_chance and one.by_chance,
+            by_hand=event.by_hand and one.by_hand,
         )
     return event

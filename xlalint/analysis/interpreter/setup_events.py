@@ -140,7 +140,8 @@ class LoopOfCalls(Setup):
     above. `trains`: Keras is also passed what it predicted; `open`: nobody knows how often it runs (`while`); `unsure`:
     nor, for a condition that stays, whether it does so; `unknown`: nor what is called, but that it is called as a model
     is; `by_chance`: chance decides each time whether that is done; `others`: loops that run the same calls; `beside`:
-    the loop has compiled steps in each iteration as well, and the place is the first of the calls."""
+    the loop has compiled steps in each iteration as well, and the place is the first of the calls; `by_hand`: it calls
+    none, but multiplies with weights itself."""
 
     calls: tuple[Location, ...]
     reads: tuple[tuple[Location, str], ...]
@@ -153,6 +154,7 @@ class LoopOfCalls(Setup):
     by_chance: bool = False
     others: tuple[Location, ...] = ()
     beside: bool = False
+    by_hand: bool = False
 
     @property
     def is_quiet(self) -> bool:
