@@ -32,6 +32,7 @@ OF_GPUS = frozenset(("tf.distribute.MirroredStrategy", "tf.distribute.experiment
 _GPU: Final = re.compile(r"(?:^|/)(?:device:)?gpu(?::(?:\d+|\*))?$", re.IGNORECASE)
 _BEGINS_GPU: Final = re.compile(r"(?:^|/)(?:device:)?gpu:", re.IGNORECASE)
 _ONE_DEVICE = frozenset(("tf.distribute.OneDeviceStrategy", "tf.distribute.experimental.OneDeviceStrategy"))
+PASSED: Final = {"args": 1, "kwargs": 2}  # the parameters of a strategy's `run`, with their positions
 RUNNING = frozenset(("evaluate", "fit", "fit_generator", "predict", "test_on_batch", "train_on_batch"))
 
 
@@ -84,6 +85,14 @@ def places_of(step: Setup) -> Iterator[Location]:
     while trail is not None:
         yield trail.location
         trail = trail.parent
+
+
+def passed_by(run: cst.Call, name: str) -> cst.BaseExpression:
+    """What a strategy's `run` passes to the step, as it is written; the call where that is unpacked."""
+    for index, arg in enumerate(run.args):
+        if arg.keyword.value == name if arg.keyword is not None else index == PASSED[name] and not arg.star:
+            return arg.value
+    return run
 
 
 def in_block_of(step: SetupCall, openers: Iterable[SetupCall]) -> bool:

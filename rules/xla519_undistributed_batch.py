@@ -50,10 +50,9 @@ from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 from xlalint.syntax import nodes as cst
 
-from ._strategies import distributes, made_note, method_of, name_of, places_of
+from ._strategies import PASSED, distributes, made_note, method_of, name_of, passed_by, places_of
 
 _RUN: Final = ("experimental_run_v2", "run")
-_PASSED: Final = {"args": 1, "kwargs": 2}  # the parameters of `run`, with their positions
 _BODY: Final = """
 with strategy.scope():
     model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1, kernel_initializer="ones")])
@@ -175,9 +174,9 @@ for x, y in dataset:
         for step in steps:
             match step.owner:
                 case ApiObject() as strategy if method_of(step) in _RUN and distributes(strategy):
-                    for name, position in _PASSED.items():
+                    for name in PASSED:
                         if is_whole(step.arguments.get(name)):
-                            given = _given(step.node, name, position)
+                            given = passed_by(step.node, name)
                             yield _draft(step, strategy, given, step.location in trained)
 
 
@@ -191,11 +190,3 @@ def _draft(step: SetupCall, strategy: ApiObject, given: cst.BaseExpression, trai
         notes=made_note(strategy, "the strategy is created here"),
         at_most=Severity.WARNING if trains else Severity.INFO,
     )
-
-
-def _given(run: cst.Call, name: str, position: int) -> cst.BaseExpression:
-    """What is passed to the step, as it is written; the call where that is unpacked."""
-    for index, arg in enumerate(run.args):
-        if arg.keyword.value == name if arg.keyword is not None else index == position and not arg.star:
-            return arg.value
-    return run
