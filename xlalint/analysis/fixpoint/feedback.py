@@ -46,7 +46,34 @@ def is_of_iteration(call: cst.CSTNode, loop: cst.CSTNode) -> bool:
         return False
     made = any(isinstance(node, cst.Call) for node in cst.within(call.func))
     given = {name for argument in call.args for name in _names(argument.value)}
-    return not made and _bound_in(loop).isdisjoint(_names(call.func)) and not changed.isdisjoint(given)
+    other = _bound_in(loop) - _of_the_same(loop, changed)
+    return not made and other.isdisjoint(_names(call.func)) and not changed.isdisjoint(given)
+
+
+def goes_through_callees(call: cst.CSTNode, loop: cst.CSTNode) -> bool:
+    """Whether a loop goes through what a call in it calls: `for layer in layers: x = layer(x)`."""
+    target = _target_of(loop)
+    return target is not None and isinstance(call, cst.Call) and not {*_names(target)}.isdisjoint(_names(call.func))
+
+
+def _of_the_same(loop: cst.CSTNode, changed: set[str]) -> set[str]:
+    """The names by which loops in a loop go through the same things each time: `for model in models`."""
+    inner = (node for node in cst.within(loop) if isinstance(node, cst.For | cst.CompFor))
+    own = (loop, getattr(loop, "for_in", None))
+    same = (node for node in inner if node not in own and changed.isdisjoint(_names(node.iter)))
+    return {name for node in same for name in _names(node.target)}
+
+
+def _target_of(loop: cst.CSTNode) -> cst.BaseExpression | None:
+    match loop:
+        case cst.For(target=target):
+            return target
+        case cst.ListComp(for_in=clause) | cst.SetComp(for_in=clause) | cst.GeneratorExp(for_in=clause):
+            return clause.target
+        case cst.DictComp(for_in=clause):
+            return clause.target
+        case _:
+            return None
 
 
 def hands_on(call: cst.CSTNode, loop: cst.CSTNode, function: Function | None, inner: cst.CSTNode) -> bool:

@@ -30,6 +30,7 @@ from ..record import replace
 from .call_paths import reached_from, with_callers
 from .feedback import (
     decides_next,
+    goes_through_callees,
     hands_on,
     is_of_element,
     is_of_iteration,
@@ -358,13 +359,13 @@ class _Acts:
         for done in summary.done:
             if done.act is Act.MODEL and _is_part_of_model(summary, done.location):
                 continue
-            around = with_steady(self._around.of(done.location), summary)
+            around = _as_one(done, done.location, with_steady(self._around.of(done.location), summary))
             reached.setdefault((done, around), Reached(done, around, len(around), done.location, summary.function))
         for location, callee in summary.calls:
             around = with_steady(self._around.of(location), summary)
             if callee.context.kind in NOT_TRACED and callee.traced_apart is None and not callee.serves:
                 for each in self.of(callee) if not callee.context.pipeline else ():
-                    whole = (*around, *each.around)
+                    whole = (*_as_one(each.done, location, around), *each.around)
                     if len(reached) < _MOST:
                         made = Reached(each.done, whole, len(around), location, each.by)
                         reached.setdefault((each.done, whole), made)
@@ -406,6 +407,17 @@ class _Acts:
                 isinstance(node, LOOPS) for node in cst.within(function.node.body)
             )
         return self._looping[function]
+
+
+def _as_one(done: Done, call: Location, around: tuple[Around, ...]) -> tuple[Around, ...]:
+    """What is around a call of a model; a loop through several models, or the layers of one, stands for one call."""
+    if done.act not in _CALLS:
+        return around
+    loops = (at for at in range(len(around) - 1, -1, -1) if around[at].is_loop)
+    last = next(loops, None)
+    if last is None or not goes_through_callees(call.node, around[last].node):
+        return around
+    return (*around[:last], replace(around[last], few=True), *around[last + 1 :])
 
 
 def _block_of(step: Location) -> cst.CSTNode:
