@@ -5,7 +5,8 @@ Reports a second batch size for the same compiled step: one function called with
 `validation_data` of `fit` and an `evaluate` of the same model, or two calls of `fit` or `predict`. Also reports batches
 whose size a loop decides, and arrays whose size changes from call to call: built with a changing number, of a list that
 is filled until something happens (an episode ends) or with a text's words, chosen by a mask, in a dataset too, drawn
-from a memory that fills up, read from files, or with a row for each line of a file or each file of a folder.
+from a memory that fills up, read from files, by the Python functions of a pipeline, too, or with a row for each line of
+a file or each file of a folder. With a target, models that are called line by line count for pictures of any size.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU: a function called with batches of 32 and of 16 compiles twice.

@@ -7,7 +7,7 @@ from typing import Final
 from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
 from ..domain.values import Api, ApiObject, FunctionValue, Instance, Static, Unknown, Value, Variation
-from ..domain.varying_shapes import GROWN, JOINED, filtered
+from ..domain.varying_shapes import GROWN, JOINED, READ, filtered
 from ..library.api import kind_of
 from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
@@ -97,7 +97,8 @@ def _report_model(
     node: cst.BaseExpression,
     model: Instance | None = None,
 ) -> None:
-    """Host code calls a model line by line: what gets longer from call to call, a target compiles for each length."""
+    """Host code calls a model line by line: what gets longer from call to call, or has the size of its file, a target
+    compiles for each size."""
     target, context = interpreter.options.target, frame.context
     if _puts_together(interpreter, frame, node):
         return
@@ -108,7 +109,7 @@ def _report_model(
         return
     entry = f"`{frame.unit.code(node)}`, whose operations run one by one"
     step = replace(context, kind=ContextKind.XLA, autograph=True, entry=entry, eager=True)
-    given = [(filtered(value, _gets_longer), where) for value, where in passed_values(arguments, node)]
+    given = [(filtered(value, _differs), where) for value, where in passed_values(arguments, node)]
     # Whoever calls what nothing is seen to call may compile the loop as well, which unrolls it.
     report_feed(interpreter, frame, step, given, node, node, certain=context.kind is ContextKind.HOST)
 
@@ -181,5 +182,5 @@ def _is_made_here(frame: Frame, node: cst.BaseExpression) -> bool:
             return False
 
 
-def _gets_longer(variation: Variation) -> bool:
-    return variation.kind in JOINED or variation.kind == GROWN
+def _differs(variation: Variation) -> bool:
+    return variation.kind in JOINED or variation.kind in (GROWN, READ)

@@ -452,7 +452,7 @@ def _numpy(call: Call) -> Value:
         return build(spec, call)
     word = call.name.rpartition(".")[2]
     if word in NUMPY_NUMBERS and call.arguments:
-        return Array(word.rstrip("0123456789").removeprefix("u"))
+        return Array(word.rstrip("0123456789").removeprefix("u"), varies=content(call).varies)
     drawn = call.name.startswith("np.random.") and word not in ("permutation", "permuted", "shuffle")
     found = [leaf for value in call.arguments.values() for leaf in leaves(value)]
     if found and all(isinstance(leaf, Static | Api) for leaf in found) and not (drawn and _makes_array(call)):

@@ -25,7 +25,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import OF_RECORD, READ, varied
+from ..domain.varying_shapes import OF_RECORD, READ, variations_of, varied
 from ..files.unit import Location
 from ..interpreter.contexts import HOST, MAPPED, PIPELINE, Context
 from ..interpreter.frames import Arguments, Frame
@@ -59,11 +59,34 @@ _METHODS_OF: Final = {
 
 def _on_host(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     function = arguments.get(0, "func")
-    for found in interpreter.functions_in(function) if function is not None else ():
+    functions = interpreter.functions_in(function) if function is not None else ()
+    for found in functions:
         interpreter.enter(found, HOST, Arguments(unknown=True), "host")
+    made = _made_of_files(interpreter, functions, arguments.get(1, "inp")) if frame.context.pipeline else ()
     tensor = Tensor(Dependence.VALUE, origin=Origin(Location(frame.unit, node), "a Python function's result"))
-    outputs = arguments.get(2, "Tout")
-    return Structure() if outputs is None or isinstance(outputs, Sequence) else tensor
+    match arguments.get(2, "Tout"):
+        case Sequence(items=tuple(items)) if any(made) and len(items) == len(made):
+            return Sequence("list", tuple(Structure(varies=varies) for varies in made))
+        case None | Sequence():
+            return Structure()
+        case _:
+            return replace(tensor, varies=made[0]) if len(made) == 1 else tensor
+
+
+def _made_of_files(
+    interpreter: Interpreter, functions: tuple[FunctionValue, ...], passed: Value | None
+) -> tuple[tuple[Variation, ...], ...]:
+    """Why each of the results of a Python function that a pipeline calls differs in size: it is what a file holds."""
+    given = Arguments(list(passed.items)) if isinstance(passed, Sequence) and passed.items else Arguments(unknown=True)
+    summaries = [interpreter.analyse(None, function, given, PIPELINE) for function in functions]
+    match [summary.value for summary in summaries if summary is not None]:
+        case [Sequence(items=tuple(results))]:
+            pass
+        case [result]:
+            results = (result,)
+        case _:
+            return ()
+    return tuple(tuple(each for each in variations_of(result) if each.kind == READ) for result in results)
 
 
 def _outside(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:

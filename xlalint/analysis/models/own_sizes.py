@@ -19,8 +19,9 @@ _PICTURES: Final = (
 
 
 def _read(frame: Frame, node: cst.BaseExpression, dtype: str) -> Array:
-    """What is read here: of another size each time, if one after the other is."""
-    again = frame.context.kind in NOT_TRACED and (frame.looped or frame.python_loop > 0)
+    """What is read here: of another size each time, if one after the other is, as for each element of a pipeline."""
+    again = frame.context.pipeline or frame.looped or frame.python_loop > 0
+    again = again and frame.context.kind in NOT_TRACED
     return Array(dtype, varies=(Variation(READ, Location(frame.unit, node)),) if again else ())
 
 

@@ -29,7 +29,9 @@ def _set_shape(
         frame.asked.add(origin.location)
     match node, arguments.get(0, "shape"):
         case cst.Call(func=cst.Attribute(value=cst.Name() as place)), Sequence(items=tuple(items)):
-            fixed = {axis for axis, item in enumerate(items) if item != NONE}
+            fixed: set[int | None] = {axis for axis, item in enumerate(items) if item != NONE}
+            if len(fixed) == len(items):
+                fixed.add(None)  # what varies in dimensions that nobody counts
             if any(each.axis in fixed for each in variations_of(owner)):
                 said = filtered(owner, lambda each: each.axis not in fixed)
                 interpreter.assign_quietly(
