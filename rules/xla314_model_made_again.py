@@ -3,9 +3,10 @@
 ## What it does
 Reports a Keras model that is loaded or built where it predicts, the same each time, if that happens again and again: in
 a loop, in a function that a loop calls, or in one that answers the requests of a web server (`@app.route(..)`,
-`@app.post(..)`). Models that are built and trained again and again, in the trials of a search, for folds, or by a
-function that says how good a model is, by Keras or by a compiled step that is created with them, are information: what
-is compiled may be worth keeping.
+`@app.post(..)`, `do_POST` of `http.server`). This includes one that is passed on to functions that have it predict, and
+one of an object that is created there, and loads it. Models that are built and trained again, in the trials of
+a search, for folds, or by a function that says how good a model is, by Keras or by a compiled step that is created with
+them, are information: what is compiled may be worth keeping.
 
 ## What XLA does
 Measured with Keras 3.15 and TensorFlow 2.21 on a CPU: Keras compiles the steps of each model. Four models that
@@ -29,7 +30,7 @@ trained alike cost three; one that is given its first weights again (`model.set_
         return load().predict(request.inputs)
 
 ## Not flagged
-- A model that a condition loads, or that `@functools.cache` keeps.
+- A model that a condition loads, or of a function with a decorator, which may keep it.
 - A model that is another one each time: `load_model(path)` for each path, a name or weights that change.
 - A model that is trained, or passed to other code, by another function than that which makes it.
 - A function that is called once, or that nobody is seen to call.
@@ -116,6 +117,36 @@ for _ in range(4):
             ["keras.saving.load_model(self.path)"],
             Runs(4),
             why="a method of an object that stays the same",
+        ),
+        Bad(
+            f"""{MODEL}
+class Answers:
+    def __init__(self):
+        self.model = keras.saving.load_model(path)
+        self.model.compile(jit_compile=True)
+
+    def answer(self, x):
+        return self.model.predict(x, verbose=0)
+
+def ask(net, x):
+    return net.predict(x, verbose=0)
+
+def load():
+    loaded = keras.saving.load_model(path)
+    loaded.compile(jit_compile=True)
+    return loaded
+
+def both(x):
+    answers = Answers()
+    net = load()
+    return answers.answer(x), ask(net, x)
+
+for _ in range(2):
+    both(np.ones((8, 4), "float32"))
+""",
+            ["Answers()", "load()"],
+            Runs(4),
+            why="an object loads one, and another is passed on",
         ),
         Bad(
             """

@@ -49,8 +49,62 @@ def shared():
 def read(path):
     return tf.io.decode_jpeg(tf.io.read_file(path))
 
+def ask(net, x):
+    return net.predict(x)
+
+def score(model, x):
+    return ask(model, x)[0]
+
+def tune(net, x):
+    net.fit(x)
+
+def noted(f):
+    return functools.wraps(f)(functools.cache(f))
+
+@noted
+def found():
+    return load_model(PATH)
+
+class Detector:
+    def __init__(self, path=PATH, size=3):
+        self.size = size
+        self.model = load_model(PATH)
+
+    def detect(self, x):
+        return self.model.predict(x)
+
+class Reader:
+    def __init__(self, path):
+        self.model = load_model(path)
+
+    def detect(self, x):
+        return self.model.predict(x)
+
+class Learner:
+    def __init__(self):
+        self.model = load_model(PATH)
+
+    def learn(self, x):
+        self.model.fit(x)
+
+    def detect(self, x):
+        return self.model.predict(x)
+
 """
+EACH: Final = "\nfor x in glob.glob('*'):\n    a(x)"
 ONCE_MORE: Final = {
+    "passed on": "def a(x):\n    model = load_model(PATH)\n    return ask(model, x)" + EACH,
+    "passed on twice": "def a(x):\n    net = load()\n    return score(x=x, model=net)" + EACH,
+    "passed at once": "def a(x):\n    return ask(load_model(PATH), x)" + EACH,
+    "passed by a handler": "@app.route('/a')\ndef a():\n    model = load()\n    return score(model, request.json)",
+    "of an object": "def a(x):\n    return Detector().detect(x)" + EACH,
+    "of an object in a loop": "for x in glob.glob('*'):\n    mine = Detector(size=4)\n    print(mine.detect(x))",
+    "of the object of a handler": "@api.post('/a')\ndef a(x: list):\n    mine = Detector()\n    return mine.detect(x)",
+    "for each item": "def a(x):\n    model = load_model(PATH)\n    return model.predict(x)\n[a(x) for x in sys.argv]",
+    "a server of Python": "from http.server import BaseHTTPRequestHandler\nclass Server(BaseHTTPRequestHandler):\n"
+    "    def do_POST(self):\n        model = load_model(PATH)\n        self.wfile.write(model.predict(self.rfile))",
+    "a resource": "from flask_restful import Resource\nclass Answers(Resource):\n    def post(self):\n"
+    "        return ask(load_model(PATH), request.json)",
     "a handler": "@app.route('/a', methods=['POST'])\ndef a():\n    model = load_model(PATH)\n    model.predict([1])",
     "a post": "@api.post('/a')\nasync def a(x: list):\n    model = load_model('m.keras')\n    return model.predict(x)",
     "a router": "@router.get('/a')\ndef a(x):\n    return load_model(PATH).predict(x)",
@@ -75,6 +129,16 @@ ONCE_MORE: Final = {
     "for path in glob.glob('*'):\n    answers.answer(read(path))",
 }
 ONCE: Final = {
+    "passed to what trains": "def a(x):\n    model = load_model(PATH)\n    tune(model, x)\n    return ask(model, x)"
+    + EACH,
+    "passed in a loop": "def a(y):\n    model = load_model(PATH)\n    for x in y:\n        ask(model, x)\na(sys.argv)",
+    "by a path made here": "def a(name):\n    path = f'{name}.keras'\n    net = load_model(path)\n    net.predict([1])"
+    + EACH,
+    "of another object": "for x in glob.glob('*'):\n    Reader(x).detect([1])",
+    "of an object that is kept": "mine = Detector()\nfor x in glob.glob('*'):\n    mine.detect(x)",
+    "of an object that learns": "for x in glob.glob('*'):\n    mine = Learner()\n    mine.learn(x)\n    mine.detect(x)",
+    "kept by a decorator": "def a(x):\n    model = found()\n    return model.predict(x)" + EACH,
+    "not of a request": "class Page:\n    def get(self):\n        model = load_model(PATH)\n        model.predict([1])",
     "a constant of the module": "@app.route('/a')\ndef a():\n    return MODEL.predict(request.json)",
     "what Python keeps": "@app.route('/a')\ndef a():\n    model = kept()\n    return model.predict(request.json)",
     "what a condition keeps": "@app.route('/a')\ndef a():\n    model = shared()\n    model.predict(request.json)",

@@ -274,6 +274,7 @@ class Summary(Struct, eq=False):
     equips: set[Summary] = field(default_factory=set)  # what it calls for a model that it makes itself
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
     layers: set[Function] = field(default_factory=set)  # of which it makes layers of Keras, `Lambda(function)`
+    predicts: set[str] = field(default_factory=set)  # its parameters, and attributes of its object, that it has predict
     mapped: set[object] = field(default_factory=set)  # what it has input pipelines run: identities of functions
     # By which functions: of objects that are like any of their class; and the steps of models that Keras runs.
     creates: set[object] = field(default_factory=set)

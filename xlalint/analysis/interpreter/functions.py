@@ -54,6 +54,7 @@ from .kept import report_cached
 from .losses import report_loss
 from .other_models import note_call
 from .passed_batches import report_batches
+from .remade_models import report_remade_for
 from .returned_text import report_returned_text
 from .traced_builds import report_traced_build
 from .trainer_steps import report_own_step
@@ -107,11 +108,13 @@ class Functions(Interpreter):
             if value.function.decorator_texts:
                 report_cached(self, frame, value, summary.value, node)
             report_past_keras(self, frame, value, arguments, node)
+            if summary.predicts and isinstance(node, cst.Call):
+                report_remade_for(self, frame, value, summary, arguments, node)
             if not value.function.module.written:
                 outside, place = outside_of(frame, node)
                 outside.summary.calls.append((Location(outside.unit, place), summary))
                 if frame.context.kind in NOT_TRACED:
-                    note_call(outside, summary, value, arguments, place, looped=frame.python_loop > 0)
+                    note_call(outside, summary, value, arguments, place, looped=_is_in_loop(frame))
             steps = summary.steps if value.compiled is not None else ()
             runs_steps = any(step.context.kind is ContextKind.XLA for step in steps)
             if isinstance(value.compiled, Compilation) and (runs_steps or self._is_compiled(value.compiled)):
@@ -447,6 +450,11 @@ def _are_sizes(frame: Frame, names: Iterable[str]) -> bool:
     """Whether some of the inputs of a layer, of which nothing shows that they are tensors, decide a shape: what callers
     pass there is mostly a Python number."""
     return frame.context.by_keras and not frame.summary.sizes.isdisjoint(set(names) & frame.inputs - frame.evidence)
+
+
+def _is_in_loop(frame: Frame) -> bool:
+    """Whether a Python loop is around code that is at work, or it is what a comprehension does for each item."""
+    return frame.python_loop > 0 or (frame.parent is not None and frame.parent.summary is frame.summary)
 
 
 def _pass_on(summary: Summary, aliases: Aliases, caller: Frame | None, env: Mapping[str, Value]) -> None:

@@ -34,6 +34,7 @@ from ..interpreter.counting import counted, length
 from ..interpreter.feeding import passed_values, report_feed, report_text
 from ..interpreter.frames import LINE_BY_LINE, Act, Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..interpreter.remade_models import report_remade, report_retrained
 from ..library import api
 from ..library.array_batches import batches_of
 from ..library.call_kinds import RETURNS_TO_HOST
@@ -52,7 +53,6 @@ from .held_layers import keeps_off, report_held
 from .held_models import note_run, report_parts
 from .keras_inputs import as_arrays, batch_of_object, beside_inputs, elements_of, taken_for_model, whole_batches
 from .losses import compiled_with
-from .remade_models import report_remade, report_retrained
 
 # The methods of a model that run its compiled steps, with the step that each argument goes through. Of a dataset the
 # elements go there one by one, of arrays pieces of one size.

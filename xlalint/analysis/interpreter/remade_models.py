@@ -9,14 +9,13 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.values import Api, ApiObject, ClassValue, Function, FunctionValue, Instance, Value
 from ..files.unit import Location
-from ..interpreter.contexts import Context
-from ..interpreter.events import CallOwnCompiled
-from ..interpreter.feeding import is_kept
-from ..interpreter.frames import Frame
-from ..interpreter.interface import Interpreter
-from ..interpreter.kept import keeps_results
 from ..library import api
-from .servers import answers_requests
+from .contexts import NOT_TRACED, Context, ContextKind
+from .events import CallOwnCompiled
+from .feeding import is_kept
+from .frames import Arguments, Frame, Summary
+from .interface import Interpreter
+from .requests import answers_requests
 
 _INPUTS: Final = ("input", "inputs")  # what a model that is there already has
 # What may be done to a model that is the same each time; a call that is none of these may train it.
@@ -32,18 +31,67 @@ _DEEPEST: Final = 4  # functions that return what another one does
 def report_remade(interpreter: Interpreter, frame: Frame, context: Context, node: cst.Call) -> None:
     """Say that a model predicts that has been created for it: by each iteration of the loop around it, or by each call
     of the function."""
-    if frame.guards:
+    if frame.guards or not isinstance(node.func, cst.Attribute):
         return
+    model = node.func.value
     for number, (around, body, looped) in enumerate(_blocks_around(frame, node)):
-        made = _creation(node.func, body)
+        made = _creation(model, body)
         if made is None:
             continue
         if number == 0 and _is_of_model(interpreter, frame, made, body):
             interpreter.emit_on_host(frame, CallOwnCompiled, made, context, again=looped, model="part")
-        elif _is_again(interpreter, frame, node.func, made, around):
+        elif _is_again(interpreter, frame, model, made, around) and _makes_anew(interpreter, frame, made):
             again = looped or answers_requests(interpreter, frame)
             interpreter.emit_on_host(frame, CallOwnCompiled, made, context, again=again, model="whole")
         return
+    _note_predicting(frame, model)
+
+
+def report_remade_for(
+    interpreter: Interpreter, frame: Frame, value: FunctionValue, summary: Summary, arguments: Arguments, node: cst.Call
+) -> None:
+    """Say likewise that a function is called with a model, or an object that has one, which has been created for it."""
+    if frame.guards or frame.context.kind not in NOT_TRACED or frame.context.pipeline:
+        return
+    names = [parameter.name.value for parameter in _parameters(value.function.node)]
+    _, nodes = arguments.by_name(tuple(names if value.bound is None else names[1:]))
+    context = Context(ContextKind.XLA, False, f"the prediction of `{summary.name}`", by_keras=True)
+    for name in sorted(summary.predicts):
+        owner, _, attribute = name.rpartition(".")
+        match node.func:
+            case cst.Attribute(value=held) if owner and value.bound is not None:
+                passed: cst.BaseExpression | None = held
+            case _:
+                passed = nodes.get(name)
+        if passed is None:
+            continue
+        for around, body, looped in _blocks_around(frame, node):
+            made = _creation(passed, body)
+            if made is None:
+                continue
+            anew = _holds_anew(interpreter, frame, made, attribute) if owner else _makes_anew(interpreter, frame, made)
+            if anew and _is_again(interpreter, frame, passed, made, around, node, of_object=bool(owner)):
+                again = looped or answers_requests(interpreter, frame)
+                interpreter.emit_on_host(frame, CallOwnCompiled, made, context, again=again, model="whole")
+            break
+        else:
+            if not owner:
+                _note_predicting(frame, passed)
+
+
+def _note_predicting(frame: Frame, model: cst.BaseExpression) -> None:
+    """Note that a function has the model predict that it is passed, or that its object has."""
+    if frame.function is None:
+        return
+    match model:
+        case cst.Name(value=name) if name in {each.name.value for each in _parameters(frame.function.node)}:
+            frame.summary.predicts.add(name)
+        case cst.Attribute(value=cst.Name("self"), attr=cst.Name(value=attribute)):
+            frame.summary.predicts.add(f"self.{attribute}")
+
+
+def _parameters(node: cst.FunctionDef | cst.Lambda) -> tuple[cst.Param, ...]:
+    return (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params)
 
 
 def report_retrained(interpreter: Interpreter, frame: Frame, context: Context, node: cst.Call) -> None:
@@ -51,7 +99,7 @@ def report_retrained(interpreter: Interpreter, frame: Frame, context: Context, n
     if frame.guards:
         return
     for _, body, looped in _blocks_around(frame, node):
-        made = _creation(node.func, body)
+        made = _creation(node.func.value, body) if isinstance(node.func, cst.Attribute) else None
         if made is not None:
             if not is_kept(frame.unit, made) and _makes_anew(interpreter, frame, made):
                 interpreter.emit_on_host(frame, CallOwnCompiled, made, context, again=looped, model="trained")
@@ -70,12 +118,12 @@ def _blocks_around(frame: Frame, node: cst.CSTNode) -> Iterator[tuple[cst.CSTNod
                 return
 
 
-def _creation(called: cst.BaseExpression, block: cst.CSTNode) -> cst.Call | None:
-    """The call in a block that creates the model before the dot."""
-    match called:
-        case cst.Attribute(value=cst.Call() as made):
+def _creation(model: cst.BaseExpression, block: cst.CSTNode) -> cst.Call | None:
+    """The call in a block that creates a model."""
+    match model:
+        case cst.Call() as made:
             return made
-        case cst.Attribute(value=cst.Name(value=name)):
+        case cst.Name(value=name):
             found = dict(_assigned(block)).get(name)
             return found if isinstance(found, cst.Call) else None
         case _:
@@ -116,34 +164,101 @@ def _are_of_model(inputs: cst.BaseExpression) -> bool:
 
 
 def _is_again(
-    interpreter: Interpreter, frame: Frame, called: cst.BaseExpression, made: cst.Call, around: cst.CSTNode
+    interpreter: Interpreter,
+    frame: Frame,
+    model: cst.BaseExpression,
+    made: cst.Call,
+    around: cst.CSTNode,
+    passing: cst.Call | None = None,
+    *,
+    of_object: bool = False,
 ) -> bool:
-    """Whether a call makes a model that is the same each time: nothing that changes decides which, or trains it."""
-    calls = [part for part in cst.within(around) if isinstance(part, cst.Call)]
+    """Whether a call makes a model that is the same each time: nothing that changes decides which, or trains it.
+    `passing`: the call that it is passed to, with which that has it predict; `of_object`: an object has it, whose
+    methods are known."""
+    calls = [part for part in cst.within(around) if isinstance(part, cst.Call) and part is not passing]
     own = {id(part) for part in cst.within(made)}
     changing = _changing(around)
-    if not (isinstance(called, cst.Attribute) and _is_fixed(made, changing)):
+    if not _is_fixed(made, changing):
         return False
-    match called.value:
+    match model:
         case cst.Name(value=name):
             for call in calls:
                 match call.func:
                     case cst.Attribute(value=cst.Name(value=owner), attr=cst.Name(value=method)) if owner == name:
+                        if of_object:
+                            continue
                         if method not in _LEAVES or (method == "load_weights" and not _is_fixed(call, changing)):
                             return False
                     case _ if id(call) not in own and any(
                         isinstance(part, cst.Name) and part.value == name for arg in call.args for part in [arg.value]
                     ):
                         return False
-    return _makes_anew(interpreter, frame, made)
+    return True
+
+
+def _holds_anew(interpreter: Interpreter, frame: Frame, made: cst.Call, attribute: str) -> bool:
+    """Whether a call makes an object that makes a model for itself, the same each time, which no method trains."""
+    match interpreter.evaluate(frame, made.func):
+        case ClassValue(cls) if (function := cls.find("__init__")) is not None:
+            held = dict(_attributes_assigned(function.node.body)).get(attribute)
+            calls = [part for own in cls.functions.values() for part in cst.within(own.node.body)]
+            return (
+                isinstance(held, cst.Call)
+                and _is_fixed(held, _changing(function.node))
+                and _makes_anew(interpreter, interpreter.module_frame(function.module), held)
+                and not any(_changes_attribute(part, attribute) for part in calls)
+            )
+        case _:
+            return False
+
+
+def _attributes_assigned(block: cst.CSTNode) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """The attributes that a method assigns in any case, each with its last value."""
+    for statement in block.body if isinstance(block, cst.IndentedBlock) else ():
+        match statement:
+            case cst.SimpleStatementLine(
+                body=[
+                    cst.Assign(
+                        targets=[
+                            cst.AssignTarget(
+                                target=cst.Attribute(value=cst.Name("self"), attr=cst.Name(value=attribute))
+                            )
+                        ],
+                        value=value,
+                    )
+                ]
+            ):
+                yield attribute, value
+
+
+def _changes_attribute(part: cst.CSTNode, attribute: str) -> bool:
+    """Whether a call may train the model that an attribute holds."""
+    match part:
+        case cst.Call(
+            func=cst.Attribute(
+                value=cst.Attribute(value=cst.Name("self"), attr=cst.Name(value=held)), attr=cst.Name(value=method)
+            )
+        ) if held == attribute:
+            return method not in _LEAVES
+        case cst.Call(args=args):
+            return any(
+                isinstance(argument.value, cst.Attribute) and argument.value.attr.value == attribute
+                for argument in args
+            )
+        case _:
+            return False
 
 
 def _changing(around: cst.CSTNode) -> set[str]:
-    """The names that are other ones in another iteration, or in another call."""
+    """The names that are other ones in another iteration, or in another call, and what is made of them."""
     match around:
-        case cst.FunctionDef(params=params):
-            parameters = (*params.posonly_params, *params.params, *params.kwonly_params)
-            return {parameter.name.value for parameter in parameters} - {"self"}
+        case cst.FunctionDef(body=body):
+            names = {parameter.name.value for parameter in _parameters(around)} - {"self"}
+            for name, value in _assigned(body):
+                if any(isinstance(part, cst.Name) and part.value in names for part in cst.within(value)):
+                    names.add(name)
+            return names
         case cst.For(target=target):
             names = set(cst.names_in(target))
         case _:
@@ -158,13 +273,13 @@ def _is_fixed(call: cst.Call, changing: set[str]) -> bool:
 
 
 def _makes_anew(interpreter: Interpreter, frame: Frame, made: cst.Call, depth: int = 0) -> bool:
-    """Whether each call makes a model: of a library, of a class, or of a function that keeps none."""
+    """Whether each call makes a model: of a library, of a class, or of a function that no decorator keeps from it."""
     match interpreter.evaluate(frame, made.func):
         case Api(name):
             return _is_model(api.call(name, {}, Location(frame.unit, made)))
         case ClassValue(cls):
             return cls.is_keras("model")
-        case FunctionValue(function, compiled=None) if depth < _DEEPEST and not keeps_results(function):
+        case FunctionValue(function, compiled=None) if depth < _DEEPEST and not function.decorator_texts:
             returned = _returned(function)
             inner = interpreter.module_frame(function.module)
             return returned is not None and _makes_anew(interpreter, inner, returned, depth + 1)
