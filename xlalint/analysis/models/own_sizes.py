@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import NONE, STATIC, Array, Sequence, Value, Variation
+from ..domain.values import NONE, STATIC, Array, Sequence, Static, Value, Variation
 from ..domain.varying_shapes import READ, sized_by, variations_of
 from ..files.unit import Location
 from ..interpreter.contexts import NOT_TRACED
@@ -18,20 +18,23 @@ _PICTURES: Final = (
 )
 
 
-def _read(frame: Frame, node: cst.BaseExpression, dtype: str) -> Array:
-    """What is read here: of another size each time, if one after the other is, as for each element of a pipeline."""
+def _read(frame: Frame, arguments: Arguments, node: cst.BaseExpression, dtype: str) -> Array:
+    """What is read here: of another size each time, if one after the other is, as for each element of a pipeline, and
+    it is not one file whose name is written."""
     again = frame.context.pipeline or frame.looped or frame.python_loop > 0
-    again = again and frame.context.kind in NOT_TRACED
+    file = arguments.positional[0] if arguments.positional else None
+    one = isinstance(file, Static) and isinstance(file.constant, str)
+    again = again and frame.context.kind in NOT_TRACED and not one
     return Array(dtype, varies=(Variation(READ, Location(frame.unit, node)),) if again else ())
 
 
 def _picture(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    return _read(frame, node, "int")
+    return _read(frame, arguments, node, "int")
 
 
 def _loaded(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     """`keras.utils.load_img(path, target_size=..)`."""
-    return _read(frame, node, "int") if arguments.keywords.get("target_size", NONE) == NONE else None
+    return _read(frame, arguments, node, "int") if arguments.keywords.get("target_size", NONE) == NONE else None
 
 
 def _as_array(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
@@ -70,7 +73,7 @@ def _sound(place: int) -> FunctionModel:
     def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
         if "duration" in arguments.keywords or "frames" in arguments.keywords:
             return None
-        samples = _read(frame, node, "float")
+        samples = _read(frame, arguments, node, "float")
         return Sequence("tuple", (STATIC, samples) if place else (samples, STATIC))
 
     return handle
