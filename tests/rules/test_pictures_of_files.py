@@ -101,3 +101,23 @@ def test_model_that_is_called_line_by_line(image: str, found: int) -> None:
     code = MODEL.format(image)
     assert _told(code, "tpu") == found
     assert _told(code) == 0
+
+
+STACKED: Final = """
+def batches(size):
+    images = []
+    for path in glob.glob("*.png"):
+        images.append(np.float32(cv2.imread(path)))
+        if len(images) == size:
+            yield np.array(images)
+            images = []
+
+for images in batches(4):
+    step(tf.constant(images))
+"""
+
+
+def test_pictures_that_are_stacked_have_one_size() -> None:
+    assert _told(STACKED) == 0
+    assert _told(STACKED.replace("np.array(images)", "np.array(images[-1:])")) == 0  # nobody knows how many these are
+    assert _told(STACKED.replace("np.array(images)", "np.array([np.float32(cv2.imread(path))])")) == 1

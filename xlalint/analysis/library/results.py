@@ -29,7 +29,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import variations_of
+from ..domain.varying_shapes import READ, filtered, variations_of
 from ..record import replace
 from . import datasets as pipelines
 from . import raw_ops
@@ -440,8 +440,7 @@ def _loaded(sizes: tuple[int, int, int | None]) -> Value:
 
 def _keras_shape(call: Call) -> Value:
     """A tuple of Python ints, and of scalars where a dimension is unknown at trace time."""
-    element = OneOf((STATIC, Tensor(Dependence.SHAPE, "int", 0)))
-    rank = rank_of(call.get("x", "*0"))
+    element, rank = OneOf((STATIC, Tensor(Dependence.SHAPE, "int", 0))), rank_of(call.get("x", "*0"))
     return Sequence("tuple", (element,) * rank if rank is not None else None, element)
 
 
@@ -452,7 +451,8 @@ def _numpy(call: Call) -> Value:
         return build(spec, call)
     word = call.name.rpartition(".")[2]
     if word in NUMPY_NUMBERS and call.arguments:
-        return Array(word.rstrip("0123456789").removeprefix("u"), varies=content(call).varies)
+        dtype = word.rstrip("0123456789").removeprefix("u")
+        return filtered(Array(dtype, varies=content(call).varies), lambda each: each.kind == READ)
     drawn = call.name.startswith("np.random.") and word not in ("permutation", "permuted", "shuffle")
     found = [leaf for value in call.arguments.values() for leaf in leaves(value)]
     if found and all(isinstance(leaf, Static | Api) for leaf in found) and not (drawn and _makes_array(call)):
