@@ -3,8 +3,8 @@
 ## What it does
 Reports `tf.Variable(..)` in a traced function if each trace creates a new one: it is bound to a local name, used at
 once, or stored without a check whether it exists. Also reports Keras layers with weights or random numbers, metrics,
-optimizers, whole models of `keras.applications`, and layers and metrics of the project that add weights, if they are
-created there, because they create variables.
+optimizers, whole models of `keras.applications`, layers of TensorFlow Addons, and layers and metrics of the project
+that add weights, if they are created there, because they create variables.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU. Tracing fails, with and without XLA ("tf.function only supports singleton
@@ -56,7 +56,7 @@ from collections.abc import Iterator
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import ApiCall, Event, MakeWeights
-from xlalint.analysis.library.keras_classes import APPLICATIONS, METRICS, OPTIMIZERS, RANDOM, WEIGHTED
+from xlalint.analysis.library.keras_classes import APPLICATIONS, METRICS, OPTIMIZERS, RANDOM, WEIGHTED, WEIGHTED_ADDONS
 from xlalint.facts import tables
 from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, OnJax, Rule, Severity
@@ -78,7 +78,7 @@ class VariableInside(Rule):
     code = "XLA409"
     name = "variable-inside"
     handles = (ApiCall, MakeWeights)
-    apis = frozenset(("tf.Variable",)) | OF_KERAS | MODELS
+    apis = frozenset(("tf.Variable",)) | OF_KERAS | MODELS | WEIGHTED_ADDONS
     bad = (
         Bad(
             """

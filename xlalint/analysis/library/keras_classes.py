@@ -80,6 +80,27 @@ WEIGHTED: Final = frozenset(
     )
 )
 
+# Layers of TensorFlow Addons that add weights (by its source, 0.23), by the modules that they are in.
+_OF_ADDONS: Final = {
+    "crf": ("CRF",),
+    "embedding_bag": ("EmbeddingBag",),
+    "esn": ("ESN",),
+    "multihead_attention": ("MultiHeadAttention",),
+    "noisy_dense": ("NoisyDense",),
+    "normalizations": ("FilterResponseNormalization", "GroupNormalization", "InstanceNormalization"),
+    "polynomial": ("PolynomialCrossing",),
+    "snake": ("Snake",),
+    "spectral_normalization": ("SpectralNormalization",),
+    "tlu": ("TLU",),
+    "wrappers": ("WeightNormalization",),
+}
+WEIGHTED_ADDONS: Final = frozenset(
+    f"tensorflow_addons.layers.{where}{name}"
+    for module, names in _OF_ADDONS.items()
+    for name in names
+    for where in ("", f"{module}.")
+)
+
 # What draws random numbers: in Keras 3 from a variable, unless the rate is 0.
 RANDOM: Final = words(
     """
