@@ -28,7 +28,7 @@ def episode(step: Callable[[tf.Tensor], list[tf.Tensor]], state: tf.Tensor, mode
     rewards = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
     values = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
     states = tf.TensorArray(tf.float32, size=most)
-    shape = state.shape
+    state, shape = tf.stop_gradient(state), state.shape  # XLA aborts over the gradient of this loop
     for t in tf.range(most):
         logits, value = model(tf.expand_dims(state, 0))
         action = tf.argmax(tf.nn.log_softmax(tf.ensure_shape(logits, [1, None])), -1)[0]
@@ -75,6 +75,34 @@ def kept(x):
 def recognized(sample: Sample, encoder: keras.layers.Layer):
     features, lengths = encoder.recognize(sample.features + sample.words, sample.lengths + sample.counts)
     return tf.reduce_sum(features) + tf.reduce_sum(lengths)
+
+def penalized(critic, optimizer, x):
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            score, label = critic(x, training=True)
+        slopes = tf.norm(inner.gradient(score, x), axis=1)
+        loss = tf.reduce_mean(slopes**2) + tf.reduce_mean(label)
+    kept = slopes[slopes > 0.0]
+    gradients = outer.gradient(loss, critic.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, critic.trainable_variables))
+    return kept
+
+class Stored(tf.Module):
+    def __init__(self, sizes=None, keeps=True):
+        '''A model that is kept on disk at once.
+
+        Args:
+            sizes : list of int
+                how wide it is
+        '''
+        super().__init__()
+        self.scale = tf.Variable(tf.ones([len(sizes), sizes[0] // 2]))
+        if keeps:
+            raise OSError("this disk is full")
+
+    def few(self, x):
+        return tf.reduce_sum(self.scale) * x[x > 0.0]
 """
 
 
@@ -117,6 +145,16 @@ def test_a_tuple_with_names_and_an_object_of_the_project_that_has_more_than_a_la
     found = _seen(worker, program, "recognized")
     assert found.inputs[0].startswith("sample: Sample(features=f32[4, 4], lengths=f32[4, 4], words=f32[4, 4], counts=")
     assert found.inputs[1].startswith("encoder: Settings(recognize=Giving(result=(f32[4, 4], f32[4, 4])))")
+
+
+def test_a_critic_has_gradients_and_an_optimizer_of_its_weights(worker: Worker, program: Path) -> None:
+    outcome = _seen(worker, program, "penalized")
+    assert outcome.inputs[0].startswith("critic: a model that gives 2 of ")
+    assert outcome.inputs[1] == "optimizer: keras.optimizers.SGD()"
+
+
+def test_sizes_that_a_constructor_describes_and_a_switch_of_it(worker: Worker, program: Path) -> None:
+    assert _seen(worker, program, "Stored.few").how.startswith("Stored(sizes: [4, 4], keeps: False).few with x: f32[")
 
 
 def test_an_array_of_tensors_is_left_out_of_what_is_given(worker: Worker, program: Path) -> None:

@@ -49,14 +49,27 @@ def test_shapes_in_docstrings() -> None:
     }
 
 
+def test_constructors_describe_what_objects_are_made_of() -> None:
+    class Made:
+        """Args:\n  units (int): how many\n"""
+
+        def __init__(self, width: object, units: int) -> None:
+            """Args:\n  width (list of int): sizes, [w_0, w_1]\n"""
+
+    assert {name: str(form) for name, form in described(Made).items()} == {"units": "4", "width": "[4, 4]"}
+
+
 def test_other_styles_of_docstrings() -> None:
     assert documented("f\n\n:param mean: of shape (N, D)\n:param n: how many\n") == {"mean": "f32[4, 4]"}
     assert documented("f\n\nArgs:\n  n (int): how many\n  ids (int): of shape [b]\n  k (int or list): sizes\n") == {
         "n": "4",
         "ids": "i32[4]",
+        "k": "4",
     }
     assert documented("f\n\nParameters\n----------\nn : int, optional\n    how many\nx : array_like\n") == {"n": "4"}
     assert documented("f\n\nArgs:\n  on (boolean): if\n  boxes (float): of which each is one\n") == {"on": "False"}
+    sizes = "f\n\nArgs:\n  a (tuple of 3 ints): x\n  b: list[int]\n  c (int, int): x\n  d (list of tensors): x\n"
+    assert documented(sizes) == {"a": "(4, 4, 4)", "b": "[4, 4]", "c": "(4, 4)"}
     told_apart = "f\n\nArgs:\n  x (tensor): boxes\n  width (float): of the image\n  rates (float or list): several\n"
     assert documented(told_apart) == {"width": "f32[]"}  # where nothing is called a tensor, `float` may be one
     told_apart = "f\n\nArgs:\n  x (tensor): boxes\n  width (float): of the image\n  rates (float or list): several\n"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from xlalint.sources.specs import Form
+from xlalint.sources.specs import Form, Many
 
 from ..backends import backend
 from .numbers import SIZE
@@ -36,6 +36,9 @@ def _features(*several: Any, **options: Any) -> Any:
 LOGITS: Final = ObjectInput(f"a model that gives {SIZE} numbers for each element", lambda: _features)
 
 
+_SLOPE: Final = 0.01  # of what a function gives that is made up: enough for gradients, e.g. as penalties
+
+
 class Giving:
     """A function that gives tensors of known shapes, which depend on what it is called with. `result`: what it gave
     last."""
@@ -50,18 +53,23 @@ class Giving:
             if backend.is_tensor(one) and backend.dtype_name(one.dtype) != "string"
         ]
         if numbers:
-            self.result = backend.map_structure(partial(_depending, _operations().sum(numbers[-1]) > 0.0), self._first)
+            is_positive = _operations().sum(numbers[-1]) > 0.0
+            slope = _SLOPE * sum(_operations().mean(_operations().tanh(one)) for one in numbers)
+            self.result = backend.map_structure(partial(_depending, is_positive, slope), self._first)
         return self.result
 
 
-def _depending(is_positive: Any, value: Any) -> Any:
-    """A tensor that is another one where something is so."""
+def _depending(is_positive: Any, slope: Any, value: Any) -> Any:
+    """A tensor that is another one where something is so, and, where it is real, has a gradient."""
     if not backend.is_tensor(value):
         return value
     dtype = backend.dtype_name(value.dtype)
     if dtype == "bool":
         return _operations().not_equal(value, is_positive)
-    return value if dtype == "string" else value + _operations().cast(is_positive, dtype)
+    if dtype == "string":
+        return value
+    value = value + _operations().cast(is_positive, dtype)
+    return value + _operations().cast(slope, dtype) if "float" in dtype else value
 
 
 def giving(result: Form) -> ComposedInput:
@@ -89,6 +97,19 @@ def is_of_any(part: ObjectInput, name: str) -> bool:
 def with_outputs(model: Any, count: int) -> ObjectInput | None:
     """The same with so many tensors that it gives; None where it is no model that was made up."""
     return next((_model(keras, count) for keras in backend.keras_modules() if model == _model(keras, 1)), None)
+
+
+def as_model(part: Any, attribute: str) -> ObjectInput | None:
+    """A model in place of a function that was made up, for an attribute that models have: it gives as many tensors."""
+    keras = own_keras()
+    if not hasattr(keras.Model, attribute):
+        return None
+    if part in (IDENTITY, LAST, LOGITS):
+        return _model(keras, 1)
+    if not (isinstance(part, ComposedInput) and part.made is Giving):
+        return None
+    result = dict(part.entries)["result"]
+    return _model(keras, len(result.items) if isinstance(result, Many) else 1)
 
 
 def _model(keras: Any, outputs: int) -> ObjectInput:

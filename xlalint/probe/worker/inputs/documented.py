@@ -45,6 +45,11 @@ _PLAIN: Final = re.compile(
     r"(?:an? )?`*(?P<type>int|bool|float)(?:eger|ean)?`*\.?(?:,? optional)?(?:,? defaults? .*)?", re.I
 )
 _NUMBERS: Final[dict[str, int]] = {"int": SIZE, "bool": False}
+# The sizes of something: "int or tuple", "tuple of 2 ints", "(int, int)", "list[int]".
+_SIZES: Final = re.compile(r"[\W\d]*(?:(?:an?|or|of|two|three|pair|int|integer|list|tuple|sequence)s?[\W\d]*)+", re.I)
+_SEVERAL_NUMBERS: Final = re.compile(r"list|tuple|sequence|pair|,", re.I)
+_OR_ONE: Final = re.compile(r"\bint(?:eger)?s?\s+or\b|\bor(?: an?)? int(?:eger)?\b", re.I)
+_THREE: Final = re.compile(r"3|three|int\w*, int\w*, int", re.I)
 _DTYPES: Final = (
     (re.compile(r"\b(?:tf\.)?(u?int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|complex(?:64|128))\b"), ""),
     (re.compile(r"\bbool(?:ean)?s?\b", re.I), "bool"),
@@ -57,7 +62,10 @@ _DTYPES: Final = (
 def described(function: Callable[..., Any]) -> dict[str, Form]:
     """The inputs that the docstring of a function describes, by parameter."""
     text = inspect.getdoc(function) or ""
-    return {} if not function.__doc__ and text in _of_bases(function.__name__) else _described(text)
+    if not function.__doc__ and text in _of_bases(function.__name__):
+        return {}
+    made = inspect.getdoc(vars(function)["__init__"]) if "__init__" in getattr(function, "__dict__", ()) else None
+    return _described(text) | _described(made or "")
 
 
 def _of_bases(name: str) -> set[str | None]:
@@ -98,6 +106,9 @@ def _form(kind: str, said: str, tells_apart: bool) -> Form | None:
     entries = {key: form for key, form in _keyed(said) if form is not None}
     if entries:
         return Keyed(tuple(entries.items()))
+    type_ = kind.strip() or said.partition("\n")[0].strip()
+    if (sizes := _own_sizes(type_)) is not None:
+        return sizes
     sentence = " ".join(f"{kind} {said}".split())
     first = sentence[:300]
     shape = _shape(first)
@@ -107,7 +118,7 @@ def _form(kind: str, said: str, tells_apart: bool) -> Form | None:
         elif rank := _RANK.search(first):
             shape = (SIZE,) * int(rank[1] or rank[2] or rank[3])
     if shape is None:
-        plain = _PLAIN.fullmatch(kind.strip() or said.partition("\n")[0].strip())
+        plain = _PLAIN.fullmatch(type_)
         if plain is None or _TENSOR.search(first):
             return None
         if (number := plain["type"].lower()) == "float":
@@ -115,6 +126,16 @@ def _form(kind: str, said: str, tells_apart: bool) -> Form | None:
         return Literal(_NUMBERS[number])
     one = spec(_dtype(first), *shape)
     return Many("list", (one, one)) if _SEVERAL.search(first) else one
+
+
+def _own_sizes(type_: str) -> Literal | Many | None:
+    """Sizes of something, which are given as several numbers of Python's, or as one that stands for all."""
+    if not (_SIZES.fullmatch(type_) and "int" in type_.lower() and _SEVERAL_NUMBERS.search(type_)):
+        return None
+    if _OR_ONE.search(type_):
+        return Literal(SIZE)
+    kind = "list" if "list" in type_.lower() else "tuple"
+    return Many(kind, (Literal(SIZE),) * (3 if _THREE.search(type_) else 2))
 
 
 def _keyed(said: str) -> Iterator[tuple[str, Spec | None]]:

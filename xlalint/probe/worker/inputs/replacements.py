@@ -15,7 +15,7 @@ from xlalint.probe.avoided import ENDED
 from xlalint.sources.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
-from .called_objects import IDENTITY, LAST, LOGITS, giving, is_of_any, with_outputs
+from .called_objects import IDENTITY, LAST, LOGITS, as_model, giving, is_of_any, with_outputs
 from .configurations import classes_with, modes_of, read_in_file, read_with, said_in
 from .culprits import FailedCall, culprits_of, frames_of, switches_of, user_frames_of
 from .dictionaries import TEXT, TYPES, asks_for_key, guess_of, instead_of_keyed, known_first, with_fewer
@@ -294,6 +294,8 @@ def _instead_of_value(
     if part == IDENTITY:
         yield from (LOGITS, LAST) if "subscriptable" in clues.text or "indices" in clues.text else (LAST, LOGITS)
     wants_tensor = clues.attribute is not None and clues.attribute[1] in _OF_TENSORS
+    if clues.attribute is not None and (model := as_model(part, clues.attribute[1])) is not None:
+        yield model
     if not wants_tensor:
         yield from classes
         yield from _as_settings(clues, *_kinds_of(part, clues))
@@ -312,6 +314,8 @@ def _instead_of_value(
     for word, made in OBJECTS.items():
         if re.search(rf"\b(?:an?|be|valid)\s+(?:\w+\s+){{0,2}}{word}\b", clues.text, re.I):
             yield made
+    if part is None and slot is not None:  # what is known of it, if anything is
+        yield from slot.choices[1:2]
     if wants_tensor or "None values not supported" in clues.text or "NoneType" in clues.text:
         yield from tensors
     if isinstance(part, Literal) and isinstance(part.value, str):

@@ -233,13 +233,14 @@ def _layer(name: str, *sizes: int) -> ObjectInput:
     return ObjectInput(f"keras.layers.{name}({inside})", lambda: getattr(own_keras().layers, name)(*sizes))
 
 
-# Layers that code is given for their attributes, the likeliest first.
+# Layers, and an optimizer, that code is given for their attributes, the likeliest first.
 OF_LIBRARIES: Final = (
     _layer("ReversibleEmbedding", SIZE, SIZE),
     _layer("Embedding", SIZE, SIZE),
     _layer("Dense", SIZE),
     _layer("LSTM", SIZE),
     _layer("Conv2D", SIZE, 1),
+    OBJECTS["optimizer"],
 )
 
 
