@@ -114,17 +114,24 @@ def by_shape(event: FeedCompiled, message: str, certain: bool) -> OnJax:
     )
 
 
-def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], help: str) -> Iterator[Draft]:
+def passed(
+    event: FeedCompiled, seen: set[tuple[Location, Severity]], kinds: Mapping[str, str], help: str
+) -> Iterator[Draft]:
     """A finding for each argument whose size varies, at the argument, which names the place that makes it so; one for
-    each such place, and of slices of several arrays alike, as of arrays that are made alike. `kinds`: what the place
+    each such place, and another where it matters more, and of slices of several arrays alike, as of arrays that are
+    made alike. `kinds`: what the place
     does, in words that follow its code."""
     alike: set[str] = set()
     for value, node in zip(event.values, event.nodes, strict=True):
         for variation in variations_of(value):
             cause = _cause(variation)
-            if variation.kind not in kinds or isinstance(value, Static) or cause in seen:
+            few = event.single or (variation.shapes is not None and variation.shapes <= FEW)
+            at_most = Severity.WARNING if event.certain and event.often and not few else Severity.INFO
+            if variation.kind not in kinds or isinstance(value, Static):
                 continue
-            seen.add(cause)
+            if {(cause, Severity.WARNING), (cause, at_most)} & seen:
+                continue
+            seen.add((cause, at_most))
             if (text := _text_of_size(variation.location)) is not None:
                 if text in alike:
                     continue
@@ -132,14 +139,13 @@ def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], h
             location = event.location.at(node)
             what = f"`{brief(variation.location.node)}` {kinds[variation.kind]}"
             notes = (DraftNote(variation.location, "this decides the size"),)
-            few = event.single or (variation.shapes is not None and variation.shapes <= FEW)
             yield Draft(
                 f"{what}: {PER_SHAPE}",
                 Effect.RECOMPILES,
                 help,
                 location=location,
                 notes=notes if variation.location.node not in (node, *location.unit.around(node)) else (),
-                at_most=Severity.WARNING if event.certain and event.often and not few else Severity.INFO,
+                at_most=at_most,
                 jax=by_shape(event, f"{what}: {PER_SHAPE}", event.often and not few),
             )
 

@@ -22,7 +22,7 @@ costs nothing, another than in the validation one, `train_on_batch` with 1 to 4 
 
 ## Not flagged
 Other batch sizes in training than in evaluation, or for another model in each iteration, zipped datasets, unknown
-sizes, padded or full lists. Pictures for a model of a TPU strategy that was made for one size are information.
+sizes, padded or full lists. Pictures for a model that was made for one size are information.
 
 ## Fix safety
 Shown only: results do not depend on the batch size unless the model normalises over the batch.
@@ -484,7 +484,7 @@ for few, many in tf.data.Dataset.zip((data.batch(8), data.batch(32))):
     )
 
     def __init__(self) -> None:
-        self._said: set[Location] = set()
+        self._said: set[tuple[Location, Severity]] = set()
         self._sizes: dict[object, dict[str, Variation]] = {}
 
     def check(self, event: Event) -> Iterator[Draft]:

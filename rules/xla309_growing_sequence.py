@@ -407,7 +407,7 @@ def f(x):
     )
 
     def __init__(self) -> None:
-        self._said: set[Location] = set()
+        self._said: set[tuple[Location, Severity]] = set()
 
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)

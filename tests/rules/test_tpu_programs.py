@@ -203,13 +203,29 @@ for name in os.listdir("pictures"):
         "tf.keras.Sequential([tf.keras.Input((None, None, 3)), tf.keras.layers.Conv2D(1, 3)])": Severity.WARNING,
         "tf.keras.Sequential([tf.keras.layers.Conv2D(1, 3, input_shape=(64, 64, 3))])": Severity.INFO,
         "tf.keras.Sequential([tf.keras.layers.Conv2D(1, 3)])": Severity.WARNING,
-        'tf.keras.models.load_model("model.keras")': Severity.INFO,
+        'tf.keras.models.load_model("model.keras")': Severity.WARNING,  # of any size
+        "tf.keras.Model([first := tf.keras.Input((8, 8, 3)), tf.keras.Input((4,))], first)": Severity.INFO,
     }.items(),
 )
 def test_pictures_have_the_size_that_a_model_says(tmp_path: Path, made: str, severity: Severity, method: str) -> None:
     (tmp_path / "main.py").write_text(PICTURES.format(made=made, method=method), encoding="utf-8")
     findings = check([tmp_path], Settings(codes=frozenset({"XLA308"}))).findings
     assert [finding.severity for finding in findings] == [severity]
+    plain = re.sub(r"resolver = .*?Strategy\(resolver\)", "", PICTURES, flags=re.DOTALL)
+    plain = plain.replace("with strategy.scope():\n    model", "model").format(made=made, method=method)
+    (tmp_path / "main.py").write_text(plain, encoding="utf-8")
+    findings = check([tmp_path], Settings(codes=frozenset({"XLA308"}), target="tpu")).findings
+    assert [finding.severity for finding in findings] == [severity]
+
+
+def test_pictures_of_any_size_outweigh_those_that_a_model_says(tmp_path: Path) -> None:
+    twice = PICTURES.format(made="convolved(64)\n    other = convolved(None)", method="predict").replace(
+        "    model.predict(cv2.imread(name)[None])",
+        "    picture = cv2.imread(name)[None]\n    model.predict(picture)\n    other.predict(picture)",
+    )
+    (tmp_path / "main.py").write_text(twice, encoding="utf-8")
+    findings = check([tmp_path], Settings(codes=frozenset({"XLA308"}))).findings
+    assert [finding.severity for finding in findings] == [Severity.INFO, Severity.WARNING]
 
 
 FOLDERS = """\

@@ -17,6 +17,7 @@ from ..domain.varying_shapes import (
     MASKED,
     READ,
     RESIZED,
+    UNDECLARED,
     last_batches,
     variations_of,
     varied,
@@ -94,7 +95,7 @@ def shaped(
         rows = next(iter(arguments.values()), NONE)
         return varied(result, last_batches(rows) if isinstance(rows, Sequence) else ())
     if name == "keras.Input" and _is_open(arguments):
-        return varied(result, (Variation("undeclared", location),))
+        return varied(result, (Variation(UNDECLARED, location),))
     return result
 
 

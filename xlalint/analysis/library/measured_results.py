@@ -47,10 +47,15 @@ def _row(name: str) -> str | dict[str, str] | None:
     return found
 
 
+def built_with(name: str, arguments: Mapping[str, Value]) -> tuple[tuple[str, Static], ...]:
+    """The constants that an object of a class is built with, of those that decide what becomes of its calls."""
+    given = ((parameter, arguments.get(parameter)) for parameter in _deciding(name))
+    return tuple((parameter, value) for parameter, value in given if isinstance(value, Static) and value.known)
+
+
 @cache
-def built_with(name: str) -> frozenset[str]:
-    """The parameters of a class whose constants decide what becomes of a call of its objects."""
-    return frozenset(_tables()["options"].get(name, "").split())
+def _deciding(name: str) -> tuple[str, ...]:
+    return tuple(sorted(_tables()["options"].get(name, "").split()))
 
 
 @cache

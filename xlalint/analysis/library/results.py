@@ -36,6 +36,7 @@ from . import raw_ops
 from . import tokenizers as texts
 from .axes import extended, gathered_axes, is_laid_behind, masked_axes, result_axes
 from .call import Call, Content
+from .declared_inputs import declares
 from .dtypes import named_dtype
 from .first_axes import first_of_bounded, remaining
 from .folding import is_folded
@@ -314,9 +315,8 @@ def instance(api: str, call: Call) -> ApiObject:
             return ApiObject(api, facts=texts.vectorization(call.arguments, call.location))
         case ["keras", "losses", *_] if not averages(call.get("reduction")):
             payload = STATIC
-    given = ((name, call.arguments.get(name)) for name in sorted(built_with(api)))
-    options = tuple((name, value) for name, value in given if isinstance(value, Static) and value.known)
-    return marked(call.name, ApiObject(api, payload=payload, options=options + further_options(api, call.arguments)))
+    told = further_options(api, call.arguments) + declares(call.name, call.arguments)
+    return marked(call.name, ApiObject(api, payload=payload, options=built_with(api, call.arguments) + told))
 
 
 def _leaf(call: Call) -> Value:

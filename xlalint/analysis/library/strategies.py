@@ -31,6 +31,7 @@ from ..domain.values import (
 from ..files.unit import Location
 from ..record import replace
 from . import api
+from .declared_inputs import INPUT_SHAPES
 from .local_paths import is_local
 from .made_rows import BATCHES, has_rows, keeps_state
 from .optimizers import is_optimizer
@@ -63,7 +64,6 @@ RUN_V2: Final = "experimental_run_v2"  # which nothing but a strategy has ever h
 RUNS: Final = frozenset((RUN_V2, "run"))  # the methods of strategies that run a step on each device
 _OF_XLA: Final = (RESOLVER, "tf.contrib.tpu.", "tf.estimator.tpu.", "tf.tpu.", "tf.xla.")
 _OF_TABLES: Final = "tf.tpu.experimental.embedding."  # which describes tables, also to code that uses no TPU
-_INPUT_SHAPES: Final = frozenset(("batch_input_shape", "batch_shape", "input_dim", "input_shape"))
 _KEEPERS: Final = frozenset(("model", "optimizer", "metric"))
 # Calls that set a program up, by canonical name.
 _FUNCTIONS: Final = frozenset(
@@ -377,7 +377,7 @@ def _is_complete(name: str, bound: Mapping[str, Value], nodes: Mapping[str, cst.
             return True
     match nodes.get(parameter):
         case cst.List(elements=[cst.Element(value=cst.Call(args=arguments)), *_]):
-            return any(found.keyword is not None and found.keyword.value in _INPUT_SHAPES for found in arguments)
+            return any(found.keyword is not None and found.keyword.value in INPUT_SHAPES for found in arguments)
         case _:
             return False
 
