@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `tf.data.Dataset.from_generator` if its `output_signature` has an unknown dimension and its elements reach code
-that XLA compiles without padding. Reports one without a signature or shapes with the severity `info`.
+that XLA compiles without padding. Reports one without a signature or shapes where Keras takes the dataset, and with the
+severity `info` where a loop does.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
@@ -10,7 +11,7 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 - A compiled function that gets elements of three lengths compiles three times, with or without a signature. Elements of
   one shape compile once, whatever the signature declares.
 - Without a signature even the rank is unknown. `fit` of a `keras.Sequential` model then fails with "Cannot take the
-  length of shape with unknown rank". A TPU needs to know every dimension.
+  length of shape with unknown rank". `TPUStrategy.run` refuses it with Keras 2, too (`unknown-rank` has the details).
 
 ## Example
     dataset = tf.data.Dataset.from_generator(examples, output_types=tf.float32)
@@ -41,10 +42,11 @@ from xlalint.fixes.names import Names
 from xlalint.fixes.quoted import one_line
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
 from xlalint.fixes.syntax import plain
-from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
+from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.syntax import nodes as cst
 
 from ._feeds import PER_SHAPE, fed, shown_with, varying
+from ._lost_ranks import lost, refused
 
 STEP = """
 import numpy as np
@@ -135,6 +137,26 @@ for values in dataset.map(lambda x: x * 2.0):
             Runs(3),
             severity=Severity.WARNING,
         ),
+        Bad(
+            """
+import keras
+import numpy as np
+
+def examples():
+    for number in range(8):
+        yield np.ones((4, 3), "float32"), np.ones((4, 1), "float32")
+
+model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(tf.data.Dataset.from_generator(examples, (tf.float32, tf.float32)))
+""",
+            ["tf.data.Dataset.from_generator(examples, (tf.float32, tf.float32))"],
+            Breaks("unknown"),
+            effect=Effect.FAILS,
+            severity=Severity.WARNING,
+            help="output_signature=(tf.TensorSpec(SHAPE, tf.float32), tf.TensorSpec(SHAPE, tf.float32))",
+            safety=Safety.DISPLAY,
+        ),
     )
     good = (
         Good(
@@ -202,13 +224,17 @@ for values in tf.data.Dataset.from_generator(examples, {SIGNATURE}):
 
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
+        refusing = {*lost(event, "generator")}
         for variation in varying(event, "generator", "generator shape"):
             if variation.kind == "generator":
-                message = f"`from_generator` without a signature declares no shapes: {PER_SHAPE}"
+                what = "`from_generator` without a signature declares no shapes"
                 rewrite = _signed(variation.location) or shown_with(
                     variation.location, TITLE, output_signature="SIGNATURE"
                 )
-                yield fed(event, variation, message, likely=True, rewrite=rewrite)
+                if variation in refusing:
+                    yield refused(event, variation.location, what, None, rewrite)
+                else:
+                    yield fed(event, variation, f"{what}: {PER_SHAPE}", likely=True, rewrite=rewrite)
             else:
                 message = f"the signature of `from_generator` has an unknown dimension: {PER_SHAPE}"
                 yield fed(event, variation, message, "pad the elements: .padded_batch(SIZE, padded_shapes=SHAPES)")

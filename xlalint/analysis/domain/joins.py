@@ -9,7 +9,7 @@ from operator import is_not
 from typing import Any, Final
 
 from ..record import replace
-from .kinds import options, settled, united
+from .kinds import of_either, options, settled
 from .origins import strength, strongest
 from .values import (
     NONE,
@@ -166,7 +166,7 @@ def _meet(a: Value, b: Value) -> Value | None:
 
 
 def _meet_static(a: Static, b: Static) -> Static | None:
-    varies = united(a.varies, b.varies)
+    varies = of_either(a.varies, b.varies)
     if a.dimension != b.dimension:
         a, b = replace(a, dimension=None), replace(b, dimension=None)
     if a.count != b.count:
@@ -191,7 +191,7 @@ def _meet_nests(a: Structure, b: Structure) -> Structure:
     stronger = a if strength(a.dependence, a.origin) >= strength(b.dependence, b.origin) else b
     merged = replace(
         stronger,
-        varies=united(a.varies, b.varies),
+        varies=of_either(a.varies, b.varies),
         passed=a.passed or b.passed,
         carried=a.carried or b.carried,
         several=a.several and b.several,
@@ -207,12 +207,14 @@ def _meet_arrays(a: Array, b: Array) -> Array:
     length = a.length if a.length == b.length else None
     row = a.row if a.row == b.row else None
     dtype = a.dtype if a.dtype == b.dtype else None
-    return Array(dtype, length, united(a.varies, b.varies), row, a.steps and b.steps)
+    return Array(dtype, length, of_either(a.varies, b.varies), row, a.steps and b.steps)
 
 
 def _meet_unknown(a: Unknown, b: Unknown) -> Unknown:
     count = a.count if a.count == b.count else None
-    merged = Unknown(a.names | b.names, a.compared and b.compared, a.part or b.part, united(a.varies, b.varies), count)
+    merged = Unknown(
+        a.names | b.names, a.compared and b.compared, a.part or b.part, of_either(a.varies, b.varies), count
+    )
     return a if merged == a else merged
 
 
@@ -271,7 +273,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         a.carried or b.carried,
         a.variable and b.variable,
         a.mixed or b.mixed,
-        united(a.varies, b.varies),
+        of_either(a.varies, b.varies),
         returned=a.returned and b.returned,
         of_tensorflow=a.of_tensorflow and b.of_tensorflow,
         traced=a.traced and b.traced,
@@ -300,10 +302,10 @@ def _meet_sequences(a: Sequence, b: Sequence) -> Sequence | None:
     if a.kind != b.kind:
         return None
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
-        items, varies = tuple(map(join, a.items, b.items)), united(a.varies, b.varies)
+        items, varies = tuple(map(join, a.items, b.items)), of_either(a.varies, b.varies)
         same = varies == a.varies and all(map(lambda x, y: x is y, items, a.items))
         return a if same else Sequence(a.kind, items, varies=varies)
-    element, varies = _join_optional(element_of(a), element_of(b)), united(a.varies, b.varies)
+    element, varies = _join_optional(element_of(a), element_of(b)), of_either(a.varies, b.varies)
     steps = a.steps if a.steps == b.steps else None if a.steps is None or b.steps is None else 0
     same = a.items is None and element is a.element and varies == a.varies and steps == a.steps
     of_gpus = a.of_gpus and b.of_gpus

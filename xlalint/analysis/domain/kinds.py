@@ -28,12 +28,30 @@ from .values import (
 _STRUCTURES: Final = (Sequence, Dict, Structure)
 
 
+# A kind of variation: not even the rank is known while tracing. So it is of what a generator yields.
+UNRANKED: Final = "unranked"
+LOST_RANKS: Final = frozenset((UNRANKED, "generator"))
+
+
 def united(a: tuple[Variation, ...], b: tuple[Variation, ...]) -> tuple[Variation, ...]:
     """The variations of both, those of `a` first; `a` itself where `b` adds nothing."""
     if not b or a == b:
         return a
     new = tuple(variation for variation in b if variation not in a)
     return (*a, *new) if new else a
+
+
+def of_either(a: tuple[Variation, ...], b: tuple[Variation, ...]) -> tuple[Variation, ...]:
+    """The variations of what is one or the other. A rank is known as soon as it is in one of them: an attribute that is
+    assigned again is all that it has ever been."""
+    both = united(a, b)
+    if a == b or all(map(_is_unranked, (a, b))):
+        return both
+    return tuple(each for each in both if each.kind not in LOST_RANKS) if _is_unranked(both) else both
+
+
+def _is_unranked(varies: tuple[Variation, ...]) -> bool:
+    return any(each.kind in LOST_RANKS for each in varies)
 
 
 def is_mixed(parts: Iterable[Tensor]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 
 from ..record import replace
 from .counts import fills_batches, takes_rest
-from .kinds import leaves, rows_of, united
+from .kinds import LOST_RANKS, UNRANKED, leaves, rows_of, united
 from .values import (
     NONE,
     Api,
@@ -82,7 +82,7 @@ FIXED: Final = "fixed"
 UNEVEN: Final = frozenset((FIXED, "generator shape", "longest", MASKED, READ, RESIZED, "unpadded"))
 # What makes a list longer or shorter, and the first dimension of what is made of it.
 _OF_NO_SIZE: Final = frozenset(
-    (*OF_LAYERS, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, OF_RECORD, FED_BACK, FIXED, "batch", "counter")
+    (*OF_LAYERS, WINDOW, EVEN, PADDING, ROWS, OF_SHAPE, OF_RECORD, FED_BACK, FIXED, UNRANKED, "batch", "counter")
 )
 # The detail of what is joined to what it is assigned to, and gets longer each time: `x = np.append(x, row)`.
 ITSELF: Final = "itself"
@@ -270,6 +270,7 @@ def transposed(varies: tuple[Variation, ...], order: tuple[int, ...]) -> tuple[V
     return tuple(
         replace(each, axis=order.index(each.axis)) if each.axis is not None and each.axis in order else each
         for each in varies
+        if each.kind not in LOST_RANKS
     )
 
 

@@ -7,12 +7,11 @@ from typing import Final
 
 from ..domain.counts import divided, is_multiple, plus, rounded, times
 from ..domain.joins import join_all
-from ..domain.kinds import holds_text, leaves, rows_of, united
+from ..domain.kinds import rows_of, united
 from ..domain.values import (
     NONE,
     ApiObject,
     Dependence,
-    Dict,
     OneOf,
     Origin,
     Pipeline,
@@ -24,7 +23,14 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, UNEVEN, UNLESS, filtered, mapped, of_element, variations_of, varied
+from ..domain.varying_shapes import (
+    LAST,
+    UNEVEN,
+    UNLESS,
+    filtered,
+    variations_of,
+    varied,
+)
 from ..files.unit import Location
 from ..record import Record, replace
 from .changing_numbers import decided_by
@@ -427,29 +433,6 @@ _STEPS: Final[dict[str, Callable[[Step], ApiObject]]] = {
     "concatenate": _joined,
     "zip": _zipped,
 }
-
-
-def after_map(owner: ApiObject, result: Value | None) -> ApiObject:
-    """The dataset whose elements are what a function made of those of `owner`; None where the function is not seen. A
-    batch stays as long as it was, whatever is made of it."""
-    facts = owner.facts if isinstance(owner.facts, Pipeline) else Pipeline()
-    before = variations_of(owner.payload)
-    whole = tuple(variation for variation in before if variation.axis == 0 and facts.batch is not None)
-    fixed, seen = (False, ()) if result is None else of_element(result)
-    unseen = before if result is None else whole
-    varies = united(seen, unseen)
-    element = (
-        Structure(varies=varies) if not isinstance(owner.payload, Structure) else replace(owner.payload, varies=varies)
-    )
-    payload = element if result is None else _with_text(result, element)
-    return ApiObject(DATASET, payload=payload, facts=replace(facts, uniform=fixed))
-
-
-def _with_text(result: Value, element: Structure) -> Value:
-    """The elements, with what of them is text, where a function returns that in a tuple or dict: XLA takes none."""
-    if not isinstance(result, Sequence | Dict) or not any(map(holds_text, leaves(result))):
-        return element
-    return mapped(result, lambda leaf: Tensor(Dependence.VALUE, "string") if holds_text(leaf) else element)
 
 
 def distributed(dataset: Value) -> Value:

@@ -7,7 +7,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.bounds import numbers_of
-from ..domain.kinds import leaves, options
+from ..domain.kinds import UNRANKED, leaves, options
 from ..domain.values import NONE, Array, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import (
     FED_BACK,
@@ -25,6 +25,7 @@ from ..domain.varying_shapes import (
 from ..files.unit import Location
 from ..record import replace
 
+ANIMATED: Final = "animated"  # the detail of a rank that a picture may have more than one of
 _JOINING: Final = frozenset(
     ("keras.ops.append", "keras.ops.concatenate", "np.append", "np.concatenate", "np.hstack", "np.vstack", "tf.concat")
 )
@@ -39,6 +40,9 @@ _DECODING: Final = frozenset(
         *("tf.audio.decode_wav", "tf.io.decode_raw"),
     )
 )
+# A picture that may be a GIF, which has one dimension more; and a tensor of any rank.
+_ANIMATED: Final = frozenset(("tf.image.decode_image", "tf.io.decode_image"))
+_RANKS_READ: Final = _ANIMATED | {"tf.io.parse_tensor"}
 # What finds as many as a condition holds for, where it is passed nothing else.
 _POSITIONS: Final = frozenset(("np.argwhere", "np.flatnonzero", "np.nonzero", "np.where", "tf.where"))
 # What finds each value once, before what is as long as the tensor that it looks through.
@@ -85,6 +89,8 @@ def shaped(
         return varied(result, (Variation(RESIZED, location, axis=None),))
     if fed and name in _FIXING and isinstance(result, Tensor) and _is_written(arguments):
         return varied(result, (Variation(FIXED, location),))
+    if fed and not traced and name in _RANKS_READ:
+        result = varied(result, tuple(_lost_rank(name, arguments, location)))
     if name in _DECODING and (looped or fed) and not traced:
         return varied(result, (Variation(READ, location),))
     if name == "tf.sparse.to_dense" and not traced:
@@ -97,6 +103,14 @@ def shaped(
     if name == "keras.Input" and _is_open(arguments):
         return varied(result, (Variation(UNDECLARED, location),))
     return result
+
+
+def _lost_rank(name: str, arguments: Mapping[str, Value], location: Location) -> Iterator[Variation]:
+    """What is read has the rank that it is found to have at run time, where nothing says otherwise."""
+    if name not in _ANIMATED:
+        yield Variation(UNRANKED, location)
+    elif arguments.get("expand_animations", arguments.get("*3")) in (None, Static(True)):
+        yield Variation(UNRANKED, location, detail=ANIMATED)
 
 
 def _joined_to_feedback(arguments: Mapping[str, Value], location: Location) -> Iterator[Variation]:

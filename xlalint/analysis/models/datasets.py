@@ -6,7 +6,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_all
-from ..domain.kinds import options
+from ..domain.kinds import UNRANKED, options
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -34,6 +34,7 @@ from ..interpreter.piped_models import report_mapped
 from ..library import api
 from ..library import datasets as pipelines
 from ..library.dtypes import named_dtype
+from ..library.mapped_elements import after_map
 from ..library.public_datasets import examples_of, splits_of
 from ..record import replace
 
@@ -63,14 +64,16 @@ def _on_host(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     for found in functions:
         interpreter.enter(found, HOST, Arguments(unknown=True), "host")
     made = _made_of_files(interpreter, functions, arguments.get(1, "inp")) if frame.context.pipeline else ()
-    tensor = Tensor(Dependence.VALUE, origin=Origin(Location(frame.unit, node), "a Python function's result"))
+    location = Location(frame.unit, node)
+    tensor = Tensor(Dependence.VALUE, origin=Origin(location, "a Python function's result"))
     match arguments.get(2, "Tout"):
         case Sequence(items=tuple(items)) if any(made) and len(items) == len(made):
-            return Sequence("list", tuple(Structure(varies=varies) for varies in made))
+            result: Value = Sequence("list", tuple(Structure(varies=varies) for varies in made))
         case None | Sequence():
-            return Structure()
+            result = Structure()
         case _:
-            return replace(tensor, varies=made[0]) if len(made) == 1 else tensor
+            result = replace(tensor, varies=made[0]) if len(made) == 1 else tensor
+    return varied(result, (Variation(UNRANKED, location),)) if frame.context.mapped else result
 
 
 def _made_of_files(
@@ -226,7 +229,7 @@ def _dataset_map(
     match function:
         case ApiObject(method=None) if api.kind_of(function.api) == "layer":
             results.append(interpreter.call(frame, function, Arguments([owner.payload or Structure()]), node))
-    return pipelines.after_map(owner, join_all(*results) if results else None)
+    return after_map(owner, join_all(*results) if results else None)
 
 
 def _elements(payload: Value) -> Arguments:

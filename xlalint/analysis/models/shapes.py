@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.kinds import LOST_RANKS
 from ..domain.values import NONE, Origin, Sequence, Static, Structure, Tensor, Value
 from ..domain.varying_shapes import filtered, variations_of
 from ..interpreter.frames import Arguments, Frame
@@ -27,6 +28,9 @@ def _set_shape(
     shape than a pipeline says."""
     for origin in _unknown_in(owner):
         frame.asked.add(origin.location)
+    if isinstance(node, cst.Call) and any(each.kind in LOST_RANKS for each in variations_of(owner)):
+        _tell_rank(interpreter, frame, node)
+        owner = filtered(owner, lambda each: each.kind not in LOST_RANKS)
     match node, arguments.get(0, "shape"):
         case cst.Call(func=cst.Attribute(value=cst.Name() as place)), Sequence(items=tuple(items)):
             fixed: set[int | None] = {axis for axis, item in enumerate(items) if item != NONE}
@@ -38,6 +42,18 @@ def _set_shape(
                     frame, place, replace(said, open=None) if isinstance(said, Tensor | Structure) else said
                 )
     return None
+
+
+def _tell_rank(interpreter: Interpreter, frame: Frame, node: cst.Call) -> None:
+    """What `x.set_shape(..)` is a call of has a rank, and so have all that a loop around it takes `x` from."""
+    told: list[cst.CSTNode] = [node.func]
+    names = {part.value for part in cst.within(node.func) if isinstance(part, cst.Name)}
+    loops = (around for around in frame.unit.around(node) if isinstance(around, cst.For))
+    told += [loop.iter for loop in loops if not names.isdisjoint(cst.names_in(loop.target))]
+    for name in (part for each in told for part in cst.within(each) if isinstance(part, cst.Name)):
+        value = (frame.env or {}).get(name.value)
+        if value is not None and any(each.kind in LOST_RANKS for each in variations_of(value)):
+            interpreter.assign_quietly(frame, name, filtered(value, lambda each: each.kind not in LOST_RANKS))
 
 
 def _unknown_in(value: Value) -> Iterator[Origin]:

@@ -303,6 +303,10 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         ),
         "A shape, or a dimension of it, is not known while tracing: an input has an open dimension, or the tensor comes"
         " from `tf.py_function`, a generator or a file, which tell no shape.",
+        (
+            candidate("XLA316", "nothing says what shape a Python function in the dataset returns"),
+            candidate("XLA304", "`from_generator` declares no shapes"),
+        ),
         rewrite="Read a dimension that is None as a tensor: `tf.shape(x)[0]`, or -1 in a `reshape`.\n"
         "Where not even the rank is known: set_shape in dataset.map, or an output_signature with the rank.",
     ),
