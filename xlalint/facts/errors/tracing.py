@@ -297,18 +297,25 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(
-            r"Cannot (?:take the length of|iterate over a) shape with unknown rank"
-            r"|as_list\(\) is not defined on an unknown TensorShape|Cannot convert a partially known TensorShape"
-            r"|Tried to convert `shape` to a tensor and failed\. Error: None values not supported"
+            r"Cannot take the length of shape with unknown rank"
+            r"|as_list\(\) is not defined on an unknown TensorShape"
         ),
-        "A shape, or a dimension of it, is not known while tracing: an input has an open dimension, or the tensor comes"
-        " from `tf.py_function`, a generator or a file, which tell no shape.",
+        "A shape is not known while tracing, not even its rank: the tensor comes from `tf.py_function`, a generator or"
+        " a file, which tell no shape.",
         (
             candidate("XLA316", "nothing says what shape a Python function in the dataset returns"),
             candidate("XLA304", "`from_generator` declares no shapes"),
         ),
-        rewrite="Read a dimension that is None as a tensor: `tf.shape(x)[0]`, or -1 in a `reshape`.\n"
-        "Where not even the rank is known: set_shape in dataset.map, or an output_signature with the rank.",
+        rewrite="set_shape in dataset.map, or an output_signature with the rank",
+    ),
+    Pattern(
+        wording(
+            r"Cannot iterate over a shape with unknown rank|Cannot convert a partially known TensorShape"
+            r"|Tried to convert `shape` to a tensor and failed\. Error: None values not supported"
+        ),
+        "A dimension of a shape is not known while tracing: an input has an open dimension, or the tensor comes from"
+        " `tf.py_function`, a generator or a file, which tell no shape.",
+        rewrite="Read a dimension that is None as a tensor: `tf.shape(x)[0]`, or -1 in a `reshape`.",
     ),
     Pattern(
         wording(r"KerasTensor cannot be used as input to a TensorFlow function"),
