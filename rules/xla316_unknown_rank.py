@@ -219,6 +219,22 @@ model.fit(numbers.map(load).batch(4))
         ),
         Good(
             f"""{MODEL}
+def promise(image, label):
+    image.set_shape([6, 6, 3])
+    label.set_shape([])
+
+def load(number):
+    image, label = {READ}, {LABEL}
+    promise(image, label)
+    return image, label
+
+model.fit(numbers.map(load).batch(4))
+""",
+            Runs(),
+            why="a function that returns nothing gives them a shape",
+        ),
+        Good(
+            f"""{MODEL}
 def shaped(image, label):
     image.set_shape([6, 6, 3])
     return image, label

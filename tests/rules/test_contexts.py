@@ -18,7 +18,7 @@ import tensorflow as tf
 resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
 tf.tpu.experimental.initialize_tpu_system(resolver)
 strategy = tf.distribute.TPUStrategy(resolver)
-rows = tf.data.TFRecordDataset("gs://bucket/rows").map(lambda row: (tf.io.parse_tensor(row, tf.float32), 1.0))
+rows = tf.data.TFRecordDataset("gs://bucket/rows").map(lambda row: (tf.io.decode_raw(row, tf.float32), 1.0))
 """
 TRAINED: Final = """
 with {}:

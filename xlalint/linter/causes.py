@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -40,6 +40,9 @@ _ALL: Final = frozenset(
 # that makes the batches, whose place is what they come from. Who mends what another rule says of that has done nothing
 # about it.
 _KINDS: Final = {"XLA513": "pipeline", "XLA516": "loop"}
+# Rules that have nothing to say where another one speaks of the same place: who takes Python out of a pipeline has no
+# rank to tell any more.
+_WITHIN: Final = {"XLA316": "XLA504"}
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
 _ONE: Final = frozenset(("XLA409", "XLA506", "XLA534", "XLA606", "XLA609"))  # of which one is enough
 _SAME_VALUE: Final = "here, too, the same value decides"
@@ -75,6 +78,11 @@ def few_of_a_cause(findings: Iterable[Finding]) -> Iterator[Finding]:
                 notes = (*finding.notes, Note(alike[0].path, alike[0].span, said))
                 finding = replace(finding, severity=Severity.INFO, notes=notes)
         yield finding
+
+
+def is_within(code: str, others: Collection[str]) -> bool:
+    """Whether a rule has nothing to say at a place that others speak of as well."""
+    return _WITHIN.get(code) in others
 
 
 def kind_of_place(code: str) -> str:

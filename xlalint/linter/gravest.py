@@ -10,7 +10,7 @@ from ..analysis.interpreter.contexts import ContextKind
 from ..analysis.program.backends import ON_TENSORFLOW, Ran
 from ..analysis.program.exposure import Exposed
 from ..findings.findings import Effect, Exposure, Finding, Fix, Safety, Severity, Span
-from .causes import few_of_a_cause, kind_of_place
+from .causes import few_of_a_cause, is_within, kind_of_place
 from .lowering import INFERRED, LEFT_OUT, OUT_OF_PLAY, UNUSED, is_silent, reasons_of
 from .on_backends import Said, of_all, run_by
 from .severities import GRAVITY
@@ -64,8 +64,13 @@ def gravest_of(
             candidate = _of_exposure(candidate, of)
         finding = candidate.finding
         by_rule.setdefault((finding.path, finding.span, finding.code), []).append(candidate)
+    spoken: dict[tuple[str, Span], list[str]] = {}
+    for path, span, code in by_rule:
+        spoken.setdefault((path, span), []).append(code)
     by_place: dict[tuple[str, Span, str], list[Candidate]] = {}
     for (path, span, code), found in sorted(by_rule.items()):
+        if is_within(code, spoken[path, span]):
+            continue
         by_place.setdefault((path, span, kind_of_place(code)), []).append(_joined(found))
     yield from few_of_a_cause(
         of_all(

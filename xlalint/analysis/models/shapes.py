@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import LOST_RANKS
+from ..domain.lost_ranks import lacks_rank, with_rank
 from ..domain.values import NONE, Origin, Sequence, Static, Structure, Tensor, Value
 from ..domain.varying_shapes import filtered, variations_of
 from ..interpreter.frames import Arguments, Frame
@@ -28,9 +28,9 @@ def _set_shape(
     shape than a pipeline says."""
     for origin in _unknown_in(owner):
         frame.asked.add(origin.location)
-    if isinstance(node, cst.Call) and any(each.kind in LOST_RANKS for each in variations_of(owner)):
+    if isinstance(node, cst.Call) and lacks_rank(owner):
         _tell_rank(interpreter, frame, node)
-        owner = filtered(owner, lambda each: each.kind not in LOST_RANKS)
+        owner = with_rank(owner)
     match node, arguments.get(0, "shape"):
         case cst.Call(func=cst.Attribute(value=cst.Name() as place)), Sequence(items=tuple(items)):
             fixed: set[int | None] = {axis for axis, item in enumerate(items) if item != NONE}
@@ -52,8 +52,8 @@ def _tell_rank(interpreter: Interpreter, frame: Frame, node: cst.Call) -> None:
     told += [loop.iter for loop in loops if not names.isdisjoint(cst.names_in(loop.target))]
     for name in (part for each in told for part in cst.within(each) if isinstance(part, cst.Name)):
         value = (frame.env or {}).get(name.value)
-        if value is not None and any(each.kind in LOST_RANKS for each in variations_of(value)):
-            interpreter.assign_quietly(frame, name, filtered(value, lambda each: each.kind not in LOST_RANKS))
+        if value is not None and lacks_rank(value):
+            interpreter.assign_quietly(frame, name, with_rank(value))
 
 
 def _unknown_in(value: Value) -> Iterator[Origin]:
