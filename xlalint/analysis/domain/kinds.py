@@ -44,10 +44,12 @@ def united(a: tuple[Variation, ...], b: tuple[Variation, ...]) -> tuple[Variatio
 def of_either(a: tuple[Variation, ...], b: tuple[Variation, ...]) -> tuple[Variation, ...]:
     """The variations of what is one or the other. A rank is known as soon as it is in one of them: an attribute that is
     assigned again is all that it has ever been."""
+    if a == b:
+        return a
     both = united(a, b)
-    if a == b or all(map(_is_unranked, (a, b))):
+    if not _is_unranked(both) or (_is_unranked(a) and _is_unranked(b)):
         return both
-    return tuple(each for each in both if each.kind not in LOST_RANKS) if _is_unranked(both) else both
+    return tuple(each for each in both if each.kind not in LOST_RANKS)
 
 
 def _is_unranked(varies: tuple[Variation, ...]) -> bool:
