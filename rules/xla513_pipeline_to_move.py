@@ -50,7 +50,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from xlalint.analysis.domain.kinds import options
+from xlalint.analysis.domain.kinds import leaves, options
 from xlalint.analysis.domain.values import NONE, Array, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event
@@ -199,6 +199,27 @@ for start in range(0, 64, 8):
             why=WHY,
             target="tpu",
         ),
+        Bad(
+            f"""{MODEL}
+import numpy as np
+
+class Boxes:
+    def generate(self):
+        while True:
+            yield np.ones([16, 4]), np.ones([16, 2]), np.ones([16, 1])
+
+for index, batch in enumerate(Boxes().generate()):
+    if index >= 100:
+        break
+    model.train_on_batch({{"images": batch[0], "boxes": np.array(batch[1])}}, batch[2])
+""",
+            ['{"images": batch[0], "boxes": np.array(batch[1])}'],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.INFO,
+            why=WHY,
+            target="tpu",
+        ),
     )
     good = (
         Good(
@@ -319,7 +340,7 @@ def _by_hand(steps: Sequence[SetupCall]) -> Iterator[Location]:
     """What is passed to `train_on_batch` and is an array, of several examples as far as is known."""
     for step in steps:
         if method_of(step) == "train_on_batch" and any(
-            _is_batch(option) for option in options(step.arguments.get("x", NONE))
+            _is_batch(part) for option in options(step.arguments.get("x", NONE)) for part in leaves(option)
         ):
             yield step.location.at(step.argument_nodes["x"])
 
