@@ -73,8 +73,9 @@ _WAYS = {
 
 def _codes(text: str, folder: Path) -> list[str]:
     (folder / "program.py").write_text(text)
-    found = check([folder], Settings(jobs=1, target="tpu")).findings
-    return [finding.code for finding in found if finding.severity.name == "WARNING"]
+    report = check([folder], Settings(jobs=1, target="tpu"))
+    assert not report.problems
+    return [finding.code for finding in report.findings if finding.severity.name == "WARNING"]
 
 
 @pytest.mark.parametrize("way", _WAYS)
@@ -84,6 +85,30 @@ def test_what_they_give_has_the_size_that_their_function_gives_it(way: str, tmp_
     assert "XLA308" in _codes(varying, tmp_path)
     equal = _PROGRAM.format(imports=imports, results=results.format(function="padded"))
     assert "XLA308" not in _codes(equal, tmp_path)
+
+
+def test_what_they_are_passed_may_be_anything(tmp_path: Path) -> None:
+    text = """\
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import Pool
+
+import tensorflow as tf
+
+JOBS = [{"size": 8, "names": tf.constant(["a"])}, {"size": 8, "names": tf.constant(["b"])}]
+
+
+@tf.function(jit_compile=True)
+def step(x):
+    return x[x > 0.0]
+
+
+def work(job):
+    return step(tf.ones([job["size"]]))
+
+
+print(Pool().map(work, [dict(job) for job in JOBS]), Pool().map(work, JOBS), list(ThreadPoolExecutor().map(work, JOBS)))
+"""
+    assert _codes(text, tmp_path) == ["XLA201"]
 
 
 @pytest.mark.parametrize("make", ["multiprocessing.Process", "multiprocessing.get_context('spawn').Process"])

@@ -133,13 +133,13 @@ class Displays(Interpreter):
         node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp,
         items: tuple[Value, ...],
     ) -> Value:
-        """What a comprehension makes of each of a few items; of those that look alike, the same."""
+        """What a comprehension makes of each of a few items; a project's the same of those that look alike."""
         made: dict[Hashable, Value] = {}
         entries: dict[Any, Value] = {}
         rest: Value | None = None
         results: list[Value] = []
         for item in items:
-            key = item if inner.module.written else pattern(item)
+            key = len(results) if inner.module.written else pattern(item)
             if isinstance(node, cst.DictComp) or key not in made:
                 self.assign(inner, node.for_in.target, item)
             if isinstance(node, cst.DictComp):
