@@ -73,6 +73,13 @@ class Trainer:
     def step(self, batch):
         return tf.reduce_sum(batch)
 """
+RUNNER = """\
+class Runner:
+    def run(self):
+        for batch in data.load("x"):
+            Trainer().step(batch)
+
+"""
 SCRIPTS = {
     # -- tensors that are made of arrays --
     "tensors of ten thousand rows": one(
@@ -330,6 +337,9 @@ for start in range(0, len(names), 32):
                 "def main():\n    for batch in data.load('x'):\n        Trainer().step(batch)\n",
                 (),
             ),
+            ("an object's method", f"{RUNNER}runner = Runner()\nrunner.run()\n", (("XLA302", "return "),)),
+            ("the method of what it makes", f"{RUNNER}Runner().run()\n", (("XLA302", "return "),)),
+            ("an object that nobody runs", f"{RUNNER}runner = Runner()\n", ()),
         )
     },
     # -- what an image generator of Keras makes: 70 rows in batches of 32 compile twice, 64 once (measured) --

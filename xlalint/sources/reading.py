@@ -38,7 +38,7 @@ _PASSED: Final = "a command of IPython, which Python does not run; the rest of t
 ASKS: Final = r"""if\b[ \t(]*(?:__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__\b)"""
 """What a file asks that does something if it is run: a pattern for the beginning of a line, or behind a margin."""
 _RUN: Final = re.compile(rf"^[ \t]*{ASKS}".encode(), re.MULTILINE)
-_DOES: Final = re.compile(rb"^(?:(?:for|while)\b[^\n#]*:|[a-z_]\w*\()", re.MULTILINE)  # not behind a margin
+_DOES: Final = re.compile(rb"^(?:(?:for|while)\b[^\n#]*:|[A-Za-z_][\w.]*\()", re.MULTILINE)  # not behind a margin
 _NAME: Final = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -90,7 +90,7 @@ def names_imported(data: bytes) -> tuple[str, ...]:
 
 def says_it_runs(data: bytes) -> bool:
     """Whether a file asks whether it is run by itself, or does something over and over as soon as it is read, or calls
-    a function for what it does."""
+    a function or method for what it does."""
     return _DOES.search(data) is not None or (b"__main__" in data and _RUN.search(data) is not None)
 
 
