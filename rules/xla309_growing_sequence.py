@@ -404,6 +404,31 @@ def f(x):
 """,
             why="one program",
         ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def step(x):
+    return tf.reduce_sum(x)
+
+class Pool:
+    def __init__(self):
+        self.kept = tf.zeros([0, 3])
+
+    def exchange(self, new):
+        if self.kept.shape[0] < 12:
+            self.kept = tf.concat([self.kept, new], axis=0)
+            return new
+        old = self.kept[0 : new.shape[0]]
+        self.kept = tf.concat([self.kept[new.shape[0] :], new], axis=0)
+        return old
+
+pool = Pool()
+for _ in range(8):
+    step(pool.exchange(tf.ones([4, 3])))
+""",
+            Runs(1),
+            why="of a pool that grows a piece as long as a batch",
+        ),
     )
 
     def __init__(self) -> None:

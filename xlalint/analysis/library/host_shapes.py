@@ -175,8 +175,18 @@ def _joined(name: str, arguments: Mapping[str, Value], location: Location) -> Va
     for value in arguments.values():
         joined = (one for one in options(value) if name in _APPENDING or isinstance(one, Sequence))
         if any(variation.location == location for one in joined for variation in variations_of(one)):
-            return Variation(GROWS, location)
-    return Variation("joined", location, detail=ITSELF if _is_assigned_to_part(name, location) else "")
+            return Variation(GROWS, location, _axis_of(arguments))
+    own = ITSELF if _is_assigned_to_part(name, location) else ""
+    return Variation("joined", location, _axis_of(arguments), detail=own)
+
+
+def _axis_of(arguments: Mapping[str, Value]) -> int | None:
+    """The dimension along which tensors are joined, where it is written, and counted from the first."""
+    match numbers_of(arguments.get("axis")):
+        case (int(axis),) if axis >= 0:
+            return axis
+        case _:
+            return None
 
 
 def _is_assigned_to_part(name_of: str, location: Location) -> bool:
