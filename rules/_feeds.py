@@ -119,16 +119,15 @@ def passed(
 ) -> Iterator[Draft]:
     """A finding for each argument whose size varies, at the argument, which names the place that makes it so; one for
     each such place, and another where it matters more, and of slices of several arrays alike, as of arrays that are
-    made alike. `kinds`: what the place
-    does, in words that follow its code."""
+    made alike. `kinds`: what the place does, in words that follow its code."""
     alike: set[str] = set()
     for value, node in zip(event.values, event.nodes, strict=True):
         for variation in variations_of(value):
-            cause = _cause(variation)
-            few = event.single or (variation.shapes is not None and variation.shapes <= FEW)
-            at_most = Severity.WARNING if event.certain and event.often and not few else Severity.INFO
             if variation.kind not in kinds or isinstance(value, Static):
                 continue
+            few = event.single or (variation.shapes is not None and variation.shapes <= FEW)
+            at_most = Severity.WARNING if event.certain and event.often and not few else Severity.INFO
+            cause = _cause(variation)
             if {(cause, Severity.WARNING), (cause, at_most)} & seen:
                 continue
             seen.add((cause, at_most))

@@ -66,9 +66,10 @@ OF_ARRAYS: Final = "arrays"
 _BATCH: Final = 32  # that Keras cuts arrays into, which are then no matter of their lengths
 # As many elements as a condition on data holds for, which is asked again and again.
 MASKED: Final = "masked"
+# A model's symbolic input leaves a dimension open.
+UNDECLARED: Final = "undeclared"
 # What a file holds has its own size.
 READ: Final = "read"
-UNDECLARED: Final = "undeclared"
 # .. nor this, of a tensor that holds a shape, or the first number in it: how many rows there are.
 OF_SHAPE: Final = "of a shape"
 # .. nor this, of a number that a record of a file holds: another one in each record.

@@ -23,14 +23,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import (
-    LAST,
-    UNEVEN,
-    UNLESS,
-    filtered,
-    variations_of,
-    varied,
-)
+from ..domain.varying_shapes import LAST, UNEVEN, UNLESS, filtered, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
 from .changing_numbers import decided_by

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..domain.kinds import LOST_RANKS
+from ..domain.lost_ranks import with_rank
 from ..domain.values import NONE, ApiObject, Dict, Sequence, Static, Structure, Value, Variation
 from ..domain.varying_shapes import filtered, varied
 from ..record import replace
@@ -26,7 +26,7 @@ def padded(element: Value, shapes: Value | None, longest: tuple[Variation, ...])
         case False:
             return varied(element, longest) if longest else element
         case None:  # these are the shapes then, of elements that declare none as well
-            return filtered(element, lambda variation: variation.kind not in LOST_RANKS)
+            return with_rank(element)
         case True:
             return filtered(element, lambda variation: variation.axis == 0)  # how many rows a batch has
 

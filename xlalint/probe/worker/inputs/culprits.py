@@ -130,10 +130,10 @@ def switches_of(failed: FailedCall) -> Iterator[int]:
             if name.startswith(_SELF) and "self" in frame.f_locals:
                 sources = stored_by(frame.f_locals["self"].__class__).get(name.removeprefix(_SELF), ())
                 found.update((one, None) for source in sources for one in _made(by_name.get(source, ()), failed))
-            elif frame.f_code is failed.entry or frame.f_code.co_name == "__init__":
-                made = frame.f_code is not failed.entry  # an object is, with parameters of its own
-                named = by_name.get(name, ())
-                found.update((one, None) for one in named if not made or failed.slots[one].group == "init")
+            elif frame.f_code is failed.entry:
+                found.update((one, None) for one in by_name.get(name, ()))
+            elif frame.f_code.co_name == "__init__":  # what an object is made of
+                found.update((one, None) for one in by_name.get(name, ()) if failed.slots[one].group == "init")
     yield from (position for position in found if not failed.slots[position].fixed)
 
 

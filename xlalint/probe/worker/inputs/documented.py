@@ -49,7 +49,7 @@ _NUMBERS: Final[dict[str, int]] = {"int": SIZE, "bool": False}
 _SIZES: Final = re.compile(r"[\W\d]*(?:(?:an?|or|of|two|three|pair|int|integer|list|tuple|sequence)s?[\W\d]*)+", re.I)
 _SEVERAL_NUMBERS: Final = re.compile(r"list|tuple|sequence|pair|,", re.I)
 _OR_ONE: Final = re.compile(r"\bint(?:eger)?s?\s+or\b|\bor(?: an?)? int(?:eger)?\b", re.I)
-_THREE: Final = re.compile(r"3|three|int\w*, int\w*, int", re.I)
+_THREE: Final = re.compile(r"\b(?:3|three)\b|int\w*, int\w*, int", re.I)
 _DTYPES: Final = (
     (re.compile(r"\b(?:tf\.)?(u?int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|complex(?:64|128))\b"), ""),
     (re.compile(r"\bbool(?:ean)?s?\b", re.I), "bool"),
